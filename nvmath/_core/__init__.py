@@ -1,0 +1,1 @@
+"""Layer 1: what every operation shares, with no knowledge of any domain."""

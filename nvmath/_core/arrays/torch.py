@@ -1,0 +1,96 @@
+"""PyTorch tensors, on the host and on GPUs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, Final
+
+import torch
+
+from ..dtypes import DTYPES, DType
+from ..errors import UngradedWarning
+from ..layout import Ints, contiguous, stride_order
+from . import CONJ, NEG, TRACKED, View
+
+_NAMES: Final = {getattr(torch, name): row for name, row in DTYPES.items() if hasattr(torch, name)}
+_TYPES: Final = {row: dtype for dtype, row in _NAMES.items()}
+
+
+class TorchAdapter:
+    """Tensors with dense (strided) storage."""
+
+    name = "torch"
+    pointer = staticmethod(torch.Tensor.data_ptr)
+    current_stream = staticmethod(getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0))
+
+    @staticmethod
+    def look(obj: Any) -> tuple[int, tuple[Any, ...]]:
+        return obj.data_ptr(), (
+            obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(), obj.requires_grad
+        )  # fmt: skip
+
+    @staticmethod
+    def view(obj: Any) -> View:
+        if obj.layout is not torch.strided:
+            raise ValueError(f"A torch tensor of layout {obj.layout} is not dense; convert it with to_dense() first.")
+        if obj.device.type not in ("cpu", "cuda"):
+            raise ValueError(f"A torch tensor on device {obj.device} is not supported; move it to the CPU or a CUDA device.")
+        dtype = _NAMES.get(obj.dtype)
+        if dtype is None:
+            raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
+        flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * obj.requires_grad
+        if flags & TRACKED and torch.is_grad_enabled():
+            warnings.warn(
+                "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
+                "Pass operand.detach() to say that this is meant.",
+                UngradedWarning,
+                stacklevel=2,
+            )
+        device = obj.get_device() if obj.is_cuda else "cpu"
+        return View(obj, obj.data_ptr(), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)
+
+    @staticmethod
+    def maker(shape: Ints, strides: Ints, dtype: DType, device: int | str) -> Callable[[], Any]:
+        where = torch.device("cpu") if device == "cpu" else torch.device("cuda", device)
+        if strides == contiguous(shape):
+            return partial(torch.empty, shape, dtype=_TYPES[dtype], device=where)
+        return partial(torch.empty_strided, shape, strides, dtype=_TYPES[dtype], device=where)
+
+    @staticmethod
+    def pinned(shape: Ints, strides: Ints, dtype: DType) -> Any:
+        return torch.empty_strided(shape, strides, dtype=_TYPES[dtype], pin_memory=True)
+
+    @staticmethod
+    def tidy(obj: Any) -> Any:
+        detached = obj.detach()
+        shape = tuple(detached.shape)
+        order = stride_order(shape, detached.stride())
+        strides, step = [0] * len(shape), 1
+        for axis in order:
+            strides[axis] = step
+            step *= shape[axis]
+        copy = torch.empty_strided(shape, strides, dtype=detached.dtype, device=detached.device)
+        return copy.copy_(detached)
+
+    @staticmethod
+    def assign(target: Any, source: Any) -> Any:
+        return target.copy_(source)
+
+    @staticmethod
+    def on_stream(device: int, stream: int) -> AbstractContextManager[Any]:
+        return torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device))  # type: ignore[no-any-return]
+
+    @staticmethod
+    def allocate(nbytes: int, device: int, stream: int) -> tuple[int, Any]:
+        if stream == TorchAdapter.current_stream(device):
+            block = torch.empty(nbytes, dtype=torch.uint8, device=torch.device("cuda", device))
+        else:
+            with TorchAdapter.on_stream(device, stream):
+                block = torch.empty(nbytes, dtype=torch.uint8, device=torch.device("cuda", device))
+        return block.data_ptr(), block
+
+
+ADAPTER: Final = TorchAdapter()

@@ -1,0 +1,34 @@
+"""What a forked child must know: which threads and handles of its parent do not exist any more."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+class Children:
+    """Counts forks, as seen from inside: 0 in a process that was not forked from one that had imported this package."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+
+    def born(self) -> None:
+        """Run in a child, right after the fork."""
+        self.generation += 1
+
+    def openmp_is_unsafe(self) -> bool:
+        """Whether a parallel region could hang: GNU's OpenMP keeps waiting for the parent's threads."""
+        return bool(self.generation) and _gnu_openmp_is_loaded()
+
+
+def _gnu_openmp_is_loaded() -> bool:
+    if not sys.platform.startswith("linux"):
+        return False
+    with open("/proc/self/maps") as maps:
+        return any("libgomp" in line for line in maps)
+
+
+children = Children()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=children.born)

@@ -1,0 +1,72 @@
+"""Host twins of the device kernels: strided copies with conversion, fills and scalings, on addresses."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .arrays.numpy import aligned
+from .dtypes import DType
+from .layout import Ints, contiguous, span
+
+# dtypes that NumPy lacks, as an array with one more axis of their parts
+_PARTS = {"complex32": (np.dtype(np.float16), 2)}
+
+
+def array_at(ptr: int, shape: Ints, strides: Ints, dtype: DType) -> np.ndarray[Any, Any]:
+    """Return an array over foreign memory; the caller keeps that memory alive."""
+    kind, parts = _PARTS.get(dtype.name, (None, 1))
+    if kind is None:
+        kind = np.dtype(dtype.name)
+    low, high = span(shape, strides)
+    nbytes = (high + 1 - low) * dtype.itemsize
+    if nbytes <= 0:
+        return np.empty((*shape, parts) if parts > 1 else shape, kind)
+    start = ptr + low * dtype.itemsize
+    memory = (ctypes.c_char * nbytes).from_address(start)
+    steps = tuple(stride * dtype.itemsize for stride in strides)
+    if parts > 1:
+        shape, steps = (*shape, parts), (*steps, kind.itemsize)
+    return np.ndarray(shape, kind, memory, ptr - start, steps)
+
+
+def move(
+    shape: Ints, in_strides: Ints, out_strides: Ints, in_dtype: DType, out_dtype: DType, zero_nbytes: int = 0
+) -> Callable[[int, int], None]:
+    """Return a function that copies elements from one address to another, converting the dtype."""
+    in_halves, out_halves = in_dtype.name == "complex32", out_dtype.name == "complex32"
+
+    def run(source: int, target: int) -> None:
+        if zero_nbytes:
+            ctypes.memset(target, 0, zero_nbytes)
+        values, result = array_at(source, shape, in_strides, in_dtype), array_at(target, shape, out_strides, out_dtype)
+        if in_halves and not out_halves:
+            values = np.ascontiguousarray(values, np.float32).view(np.complex64)[..., 0]
+        elif out_halves and not in_halves:
+            values = np.stack([values.real, values.imag], axis=-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.copyto(result, values, casting="unsafe")
+
+    return run
+
+
+def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int], None]:
+    """Return a function that multiplies every element at an address by a number."""
+
+    def run(target: int) -> None:
+        values = array_at(target, shape, strides, dtype)
+        values *= values.dtype.type(factor)
+
+    return run
+
+
+def scratch(nbytes: int) -> tuple[int, Any]:
+    """Take host memory; return its address and the object that owns it."""
+    block = aligned(nbytes)
+    return block.ctypes.data, block
+
+
+__all__ = ["array_at", "contiguous", "move", "scale", "scratch"]

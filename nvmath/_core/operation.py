@@ -1,0 +1,380 @@
+"""The life cycle of every stateful operation, once.
+
+specify (construction) -> plan -> execute ... -> free, with reset and release in between. A subclass declares its operands and
+errors as data and answers four questions: what a set of views means (`_specify`), which plan computes it (`_make_plan`), what to
+allocate (`_result`), and how to launch one request (`_launch`).
+"""
+
+from __future__ import annotations
+
+import logging
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from . import log
+from .arrays import READONLY, UNTIDY, View, adapter_of, common_adapter
+from .errors import InvalidStateError
+from .layout import span
+from .memory import Allocate, Workspace, from_user
+from .options import ExecutionCPU, ExecutionCUDA, available_threads, coerce_execution
+from .place import HOST, Cuda, Place, cuda, reap
+from .route import Launch, Mirror, Result, Route, Runner, context
+from .stream import resolve
+
+_ALIGNMENT = 15
+
+
+class Operation:
+    """Base of all stateful operations: operands, mirrors, workspace, state, streams."""
+
+    _names: ClassVar[tuple[str, ...]]
+    """Operands, in the order of the launch."""
+    _invalid: ClassVar[type[InvalidStateError]]
+    _default_execution: ClassVar[str | None] = None
+    """None: where the operands are."""
+
+    options: Any
+    execution_options: ExecutionCPU | ExecutionCUDA
+    logger: logging.Logger
+    valid_state = False
+    pinned = False
+    nbytes = 0
+    stack: list[Any] | None = None
+    stamp = 0
+
+    # --- construction -----------------------------------------------------------------------------------------------------------
+
+    def _begin(self, operands: dict[str, Any], options: Any, execution: Any) -> None:
+        """Look at the operands and decide where they are and where the work runs."""
+        self._adapter = common_adapter(operands)
+        self._views = tuple(self._adapter.view(obj) for obj in operands.values())
+        devices = {view.device for view in self._views}
+        if len(devices) > 1:
+            given = ", ".join(f"{name}: {view.device}" for name, view in zip(self._names, self._views, strict=True))
+            raise ValueError(f"All operands must be on one device, but got {given}. Move them to one device first.")
+        self._device = self._views[0].device
+        self.options = options
+        self.logger = options.logger if options.logger is not None else log.ROOT
+        default = self._default_execution or ("cpu" if self._device == "cpu" else "cuda")
+        self.execution_options = resolved(coerce_execution(execution, default), self._device)
+        self._place: Place = (
+            HOST if isinstance(self.execution_options, ExecutionCPU) else cuda(self.execution_options.device_id)
+        )  # fmt: skip
+        self._gpu: Cuda | None = (
+            self._place if isinstance(self._place, Cuda) else cuda(self._device) if isinstance(self._device, int) else None
+        )  # fmt: skip
+        self.blocking = options.blocking is True or self._device == "cpu" or self._place is HOST
+        self._views = tuple(self._aligned(view) for view in self._views)
+        self._look = self._adapter.look
+        self._route = Route(self._views, self._place)
+        self._problem: Any = self._specify(self._views)
+        self._plan_object: Any = None
+        self._workspace: Workspace | None = None
+        self._transient = False
+        self._runners: dict[Any, Runner] = {}
+        self._ready: dict[Any, Runner] = {}  # the runners that can be used as things are; empty when something is missing
+        self._mirrors: tuple[Mirror, ...] = ()
+        self._inplace = self._result().overwrites is not None
+        if self._inplace:
+            self._check_writable(self._views)
+
+    def _hold(self, stream: Any) -> None:
+        """Take the operands in; fill their mirrors when they must travel."""
+        if self._route.across:
+            assert self._gpu is not None
+            old = self._mirrors or (None,) * len(self._views)
+            self._mirrors = tuple(
+                self._route.stage(view, stream, self._gpu, mirror) for view, mirror in zip(self._views, old, strict=True)
+            )  # fmt: skip
+            self._ptrs = tuple(mirror.ptr for mirror in self._mirrors)
+        else:
+            self._ptrs = tuple(view.ptr for view in self._views)
+        self._objs = tuple(view.obj for view in self._views)
+        looks = tuple(self._look(obj) for obj in self._objs)
+        self._known = tuple(
+            (type(obj), look[1], look[0] & _ALIGNMENT) for obj, look in zip(self._objs, looks, strict=True)
+        )  # fmt: skip
+        for view in self._views:
+            view.obj = None  # the one reference to an operand is in _objs, so that replacing it there lets go of it
+        self._swappable = self.valid_state and not self._inplace and not self._route.across
+        self._ready = self._runners
+
+    def _check_writable(self, views: tuple[View, ...]) -> None:
+        overwrites = self._result().overwrites
+        assert overwrites is not None
+        view = views[overwrites]
+        name = self._names[overwrites]
+        if view.flags & READONLY:
+            raise ValueError(f"{name} is read-only, so it cannot be overwritten. Pass a writable copy, or inplace=False.")
+        if view.flags & ~READONLY:
+            raise ValueError(
+                f"{name} cannot be overwritten: its byte order, alignment or lazy conjugation needs a copy. Pass a plain copy, or "
+                "inplace=False."
+            )
+
+    def _aligned(self, view: View) -> View:
+        """Mark an operand whose address the library at this place cannot read, so that it is copied."""
+        if view.ptr % self._alignment(view):
+            view.flags |= UNTIDY
+        return view
+
+    # --- what a subclass answers --------------------------------------------------------------------------------------------------
+
+    def _specify(self, views: tuple[View, ...]) -> Any:
+        """Return the problem of a set of operands, or raise what is wrong with them."""
+        raise AssertionError
+
+    def _alignment(self, view: View) -> int:
+        """Return the multiple of bytes at which the library needs an operand."""
+        return 1
+
+    def _make_plan(self) -> Any:
+        """Return a plan of the problem: an object with `nbytes`, `workspace_nbytes` and `close`."""
+        raise AssertionError
+
+    def _result(self) -> Result:
+        """Return what the problem gives."""
+        raise AssertionError
+
+    def _launch(self, request: Any) -> Launch:
+        """Return the function that launches one request (a direction, say)."""
+        raise AssertionError
+
+    def _same(self, old: Any, new: Any) -> str:
+        """Return why a new problem is not acceptable to this object, or an empty text."""
+        raise AssertionError
+
+    # --- phases -------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def _planned(self) -> bool:
+        return self._plan_object is not None
+
+    def _check_valid(self) -> None:
+        if not self.valid_state:
+            raise self._invalid(f"This {type(self).__name__} object has been freed and cannot be used any more. Make a new one.")
+
+    def _allocator(self) -> Allocate:
+        device = self.execution_options.device_id  # type: ignore[union-attr]
+        allocator = getattr(self.options, "allocator", None)
+        if allocator is not None:
+            return from_user(allocator, device)
+        adapter = self._adapter
+        return lambda nbytes, stream: adapter.allocate(nbytes, device, stream)
+
+    def _do_plan(self) -> None:
+        """Make the plan; on failure nothing stays behind."""
+        reap()
+        with log.timed(self.logger, "The planning"):
+            plan = self._make_plan()
+            if isinstance(self._place, Cuda) and plan.workspace_nbytes:
+                self._workspace = Workspace(
+                    plan.workspace_nbytes, self._place, self._allocator(), plan.attach, self.logger
+                )  # fmt: skip
+                self._workspace.transient = self._transient
+        self._plan_object = plan
+        self.nbytes = plan.nbytes
+
+    def _drop_plan(self) -> None:
+        plan, self._plan_object = self._plan_object, None
+        self._runners.clear()
+        if self._workspace is not None:
+            self._workspace.close()
+            self._workspace = None
+        if plan is not None:
+            plan.close()
+
+    def _runner(self, request: Any) -> Runner:
+        """Return the runner of a request; the first time it is made, or the reason why it cannot be is raised."""
+        self._check_valid()
+        if not self._planned:
+            raise RuntimeError(f"plan() must be called before {type(self).__name__} can be executed.")
+        if not self._objs:
+            raise RuntimeError(
+                f"The operands of this {type(self).__name__} object have been released. Give it new ones with "
+                f"{'reset_operand' if len(self._names) == 1 else 'reset_operands'}() first."
+            )
+        runner = self._runners.get(request)
+        if runner is None:
+            launch = self._launch(request)
+            runner = self._route.runner(launch, self._result(), self._gpu, self._workspace, self.blocking)
+            if not self._inplace:
+                self._runners[request] = runner
+        return runner
+
+    def _run(self, runner: Runner, stream: Any, release_workspace: bool, out: Any) -> Any:
+        """Run a request the long way round: log it, place the result, release the workspace."""
+        logger = self.logger
+        if logger.isEnabledFor(log.INFO):
+            logger.info("Executing: %s. %s", self._problem, log.BLOCKING[self.blocking])
+        with log.timed(logger, "The execution"):
+            try:
+                if out is None:
+                    result = runner(self._objs, self._ptrs, stream, self._objs[self._overwrites()] if self._inplace else None)
+                else:
+                    result = self._into(runner, out, stream)
+            finally:
+                if release_workspace and self._workspace is not None:
+                    self._workspace.release()
+        return result
+
+    def _overwrites(self) -> int:
+        index = self._result().overwrites
+        assert index is not None
+        return index
+
+    def _into(self, runner: Runner, out: Any, stream: Any) -> Any:
+        """Write the result into an array of the user, directly where its layout allows."""
+        result = self._result()
+        if self._inplace:
+            raise ValueError("out= and inplace=True exclude each other: pass one of them.")
+        view = adapter_of(out).view(out)
+        expected = (self._adapter.name, self._device, result.shape, result.dtype)
+        given = (view.adapter.name, view.device, view.shape, view.dtype)
+        if expected != given:
+            raise ValueError(
+                "out must be an array of (package, device, shape, dtype) = "
+                f"{expected}, but it is {given}. Allocate it so, or leave out= away."
+            )
+        if view.flags:
+            raise ValueError("out must be a writable array of native byte order and aligned memory, without lazy conjugation.")
+        overlapping = not self._route.across and any(
+            _overlap(view, operand, ptr) for operand, ptr in zip(self._views, self._ptrs, strict=True)
+        )  # fmt: skip
+        fits = view.strides == result.strides and not overlapping
+        if fits:
+            return runner(self._objs, self._ptrs, stream, out)
+        value = runner(self._objs, self._ptrs, stream, None)
+        with context(self._adapter, self._device, stream):
+            return self._adapter.assign(out, value)
+
+    # --- operands -----------------------------------------------------------------------------------------------------------------
+
+    def _swap_one(self, obj: Any) -> bool:
+        """Replace the only operand by one of exactly the same metadata; the fast half of a checked reset."""
+        kind, known, alignment = self._known[0]
+        if type(obj) is not kind or not self._swappable:
+            return False
+        ptr, look = self._look(obj)
+        if look != known or ptr & _ALIGNMENT != alignment:
+            return False
+        self._objs, self._ptrs = (obj,), (ptr,)
+        self._ready = self._runners
+        return True
+
+    def _reset_checked(self, objs: tuple[Any, ...], stream: Any) -> None:
+        """Accept new operands if this object's plan can serve them, or one that is made for them."""
+        self._check_valid()
+        views = []
+        for name, obj, old in zip(self._names, objs, self._views, strict=True):
+            if obj is None:
+                raise ValueError(f"{name} is None. To give up the operand use release_operand(); to replace it pass an array.")
+            adapter = adapter_of(obj)
+            if adapter is not self._adapter:
+                raise TypeError(f"{name} was a {self._adapter.name} array, so it cannot be replaced by one of {adapter.name}.")
+            view = self._aligned(adapter.view(obj))
+            if view.device != self._device:
+                raise ValueError(f"{name} was on device {self._device}, so it cannot be replaced by an operand on {view.device}.")
+            if view.dtype is not old.dtype:
+                raise ValueError(f"{name} had dtype {old.dtype}, so it cannot be replaced by an operand of dtype {view.dtype}.")
+            views.append(view)
+        new_views = tuple(views)
+        new_route = Route(new_views, self._place)
+        old_views, old_problem, old_route = self._views, self._problem, self._route
+        self._route = new_route
+        try:
+            problem = self._specify(new_views)
+            reason = self._same(old_problem, problem)
+            if reason:
+                raise ValueError(f"The new operand does not fit this {type(self).__name__} object. {reason}")
+            if self._inplace:
+                self._check_writable(new_views)
+        except BaseException:
+            self._route = old_route
+            raise
+        replan = self._planned and (problem != old_problem or new_route.untidy != old_route.untidy)
+        self._views, self._problem = new_views, problem
+        if replan:
+            self._replan(old_views, old_problem, old_route)
+        self._hold(stream)
+
+    def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
+        """Exchange the plan for one of the new problem; keep the old state if that fails."""
+        old_plan, old_runners, old_workspace = self._plan_object, self._runners, self._workspace
+        self._plan_object, self._runners, self._workspace = None, {}, None
+        try:
+            self._do_plan()
+        except BaseException:
+            self._views, self._problem, self._route = views, problem, route
+            self._plan_object, self._runners, self._workspace = old_plan, old_runners, old_workspace
+            raise
+        if old_workspace is not None:
+            old_workspace.close()
+        old_plan.close()
+
+    def _reset_unchecked(self, objs: tuple[Any, ...], stream: Any) -> None:
+        if self._route.across:
+            self._views = tuple(self._adapter.view(obj) for obj in objs)
+            self._hold(stream)
+            return
+        self._objs = objs
+        self._ptrs = tuple(self._look(obj)[0] for obj in objs)
+        self._ready = self._runners
+
+    def _release(self) -> None:
+        self._check_valid()
+        if not self._objs:
+            self.logger.info("The operands have already been released.")
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop every reference to operands and mirrors; the plan stays."""
+        self._objs = self._ptrs = ()
+        self._mirrors = ()
+        self._ready = {}
+
+    # --- the end --------------------------------------------------------------------------------------------------------------------
+
+    def free(self) -> None:
+        """Give up the plan, the workspace and the operands; calling it again does nothing."""
+        if not self.valid_state:
+            return
+        self.valid_state = self._swappable = False
+        self._forget()
+        self._drop_plan()
+        reap()
+        self.logger.info("The %s object has been freed.", type(self).__name__)
+
+    close = free
+
+    def __enter__(self) -> Self:
+        self._check_valid()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.free()
+
+
+def resolved(execution: ExecutionCPU | ExecutionCUDA, device: int | str) -> ExecutionCPU | ExecutionCUDA:
+    """Fill in what was left to us: the number of threads, the GPU of the operands."""
+    if isinstance(execution, ExecutionCPU):
+        return execution if execution.num_threads else ExecutionCPU(num_threads=available_threads())
+    return execution if device == "cpu" else ExecutionCUDA(device_id=int(device))
+
+
+def _overlap(a: View, b: View, b_ptr: int) -> bool:
+    """Whether the memory that `a` spans and that of an array like `b` at `b_ptr` have anything in common."""
+    (a0, a1), (b0, b1) = _ends(a, a.ptr), _ends(b, b_ptr)
+    return a0 < b1 and b0 < a1
+
+
+def _ends(view: View, ptr: int) -> tuple[int, int]:
+    low, high = span(view.shape, view.strides)
+    return ptr + low * view.dtype.itemsize, ptr + (high + 1) * view.dtype.itemsize
+
+
+def stream_handle(operation: Operation, stream: Any) -> int:
+    """Return the handle of the stream of a call on an operation's GPU, or 0 on the host."""
+    return 0 if operation._gpu is None else resolve(stream, operation._adapter, operation._gpu.device_id)

@@ -1,0 +1,178 @@
+"""Where work runs: the host, or one GPU. Places know integers only: addresses, sizes, stream handles."""
+
+from __future__ import annotations
+
+import os
+import threading
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from ..bindings import _cuda as driver
+
+_CAPTURE_RELAXED: Final = 2
+
+
+class NoDeviceError(RuntimeError):
+    """CUDA execution was asked for and cannot be had; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The CPU and its memory."""
+
+    name: ClassVar[str] = "cpu"
+    device_id: ClassVar[str] = "cpu"
+
+
+class Cuda:
+    """One GPU; get it with :func:`cuda`, so that each device has one object."""
+
+    name: ClassVar[str] = "cuda"
+    __slots__ = ("capability", "context", "device_id", "several")
+
+    def __init__(self, device_id: int) -> None:
+        count = device_count()
+        if not 0 <= device_id < count:
+            raise ValueError(f"There is no CUDA device {device_id}: this machine has {count}, numbered from 0.")
+        self.device_id = device_id
+        self.several = count > 1
+        self.context = driver.device_primary_ctx_retain(driver.device_get(device_id))
+        self.capability = driver.compute_capability(device_id)
+
+    def __repr__(self) -> str:
+        return f"Cuda({self.device_id})"
+
+    def bind(self) -> None:
+        """Make sure that this thread has a current context; another one that is already current stays."""
+        if not driver.ctx_get_current():
+            driver.ctx_set_current(self.context)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this device current, and the previous one again at the end."""
+        before = driver.ctx_get_current()
+        if before == self.context:
+            yield
+            return
+        driver.ctx_set_current(self.context)
+        try:
+            yield
+        finally:
+            if before:
+                driver.ctx_set_current(before)
+
+    @staticmethod
+    def wait(stream: int) -> None:
+        """Block until everything queued on a stream is done."""
+        driver.stream_synchronize(stream)
+
+    @staticmethod
+    def capturing(stream: int) -> bool:
+        """Whether a graph is being captured on a stream; never true for the legacy default stream."""
+        return stream != 0 and driver.stream_is_capturing(stream) != 0
+
+
+HOST: Final = Host()
+Place = Host | Cuda
+
+_cuda: dict[int, Cuda] = {}
+_lock = threading.Lock()
+_thread = threading.local()
+_forked = False
+
+
+def device_count() -> int:
+    """Number of CUDA devices, at least 1.
+
+    Raises
+    ------
+    NoDeviceError
+        There is no driver, none of its devices can be used, or this is a forked child of a process that used one.
+    """
+    if _forked:
+        raise NoDeviceError(
+            "CUDA cannot be used in a forked child process once the parent has used it. Start processes with the 'spawn' method, or "
+            'pass execution="cpu" for host operands.'
+        )
+    count = driver.device_count()
+    if count == 0:
+        raise NoDeviceError(
+            f'No CUDA device can be used here: {driver.why_no_device()}. Pass execution="cpu" to compute on the host.'
+        )
+    return count
+
+
+def cuda(device_id: int) -> Cuda:
+    """Return the place of a GPU, ready to use in this thread.
+
+    Raises
+    ------
+    NoDeviceError
+        There is no driver or no device.
+    ValueError
+        The number is out of range.
+    """
+    place = _cuda.get(device_id)
+    if place is None:
+        with _lock:
+            place = _cuda.get(device_id)
+            if place is None:
+                place = _cuda[device_id] = Cuda(device_id)
+    if not getattr(_thread, "bound", False):
+        place.bind()
+        _thread.bound = True
+    return place
+
+
+def has_device() -> bool:
+    """Whether a CUDA device can be used."""
+    try:
+        return device_count() > 0
+    except NoDeviceError:
+        return False
+
+
+# --- handles of forgotten objects -----------------------------------------------------------------------------------------------
+
+_garbage: deque[tuple[Callable[[Any], object], Any]] = deque()
+
+
+def discard(destroy: Callable[[Any], object], handle: Any) -> None:
+    """Queue a library handle for destruction; safe in finalizers and during a graph capture."""
+    _garbage.append((destroy, handle))
+
+
+def reap() -> None:
+    """Destroy what was queued, in a way that does not disturb a capture in another thread."""
+    if not _garbage:
+        return
+    mode = array("i", [_CAPTURE_RELAXED])
+    if _cuda:
+        driver.thread_exchange_stream_capture_mode(mode)
+    try:
+        while _garbage:
+            try:
+                destroy, handle = _garbage.popleft()
+            except IndexError:
+                return
+            destroy(handle)
+    finally:
+        if _cuda:
+            driver.thread_exchange_stream_capture_mode(mode)
+
+
+def _after_fork() -> None:
+    """The parent's contexts and handles do not exist in a child."""
+    global _forked, _lock
+    _forked = bool(_cuda)
+    _lock = threading.Lock()
+    _cuda.clear()
+    _garbage.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,238 @@
+"""Routes: how operands reach the place where work runs, and how results come back.
+
+A route is chosen once, from where the operands are and where the work runs. It fills mirrors (across places only) and makes
+runners; a runner allocates the result, launches, and hands the result over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .arrays import NEEDS_COPY, Adapter, View
+from .arrays.numpy import aligned
+from .dtypes import DType
+from .layout import Ints, is_dense, size
+from .memory import Workspace
+from .place import Cuda, Host, Place
+from .staging import DIRECT, download, is_pinned, upload
+from .stream import resolve
+
+Launch = Callable[..., None]
+"""Called with the operand addresses and the result address, and on a GPU with the stream handle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What to allocate for a result, or which operand it overwrites."""
+
+    shape: Ints
+    strides: Ints
+    dtype: DType
+    overwrites: int | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the dense result."""
+        return size(self.shape) * self.dtype.itemsize
+
+
+class Runner(Protocol):
+    """Compute one result into `out`, an array of exactly the layout of the result, or into a new array."""
+
+    def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any: ...
+
+
+def host_runner(launch: Launch, make: Callable[[], Any], pointer: Callable[[Any], int], count: int) -> Runner:
+    """Host operands, host execution. A closure, since a call at small sizes costs as much as the work."""
+
+    def run_one(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        result = make() if out is None else out
+        launch(ptrs[0], pointer(result))
+        return result
+
+    def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        result = make() if out is None else out
+        launch(*ptrs, pointer(result))
+        return result
+
+    return run_one if count == 1 else run
+
+
+class CudaRunner:
+    """Operands of a GPU, execution there: asynchronous, ordered on the stream of the call."""
+
+    __slots__ = ("adapter", "blocking", "device", "launch", "make", "place", "pointer", "stream_now", "workspace")
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        place: Cuda,
+        launch: Launch,
+        make: Callable[[], Any],
+        workspace: Workspace | None,
+        blocking: bool,
+    ) -> None:
+        self.adapter, self.place, self.launch, self.make = adapter, place, launch, make
+        self.workspace, self.blocking = workspace, blocking
+        self.device, self.pointer, self.stream_now = place.device_id, adapter.pointer, adapter.current_stream
+
+    def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        handle = self.stream_now(self.device)
+        if stream is not None and (asked := resolve(stream, self.adapter, self.device)) != handle:
+            with self.adapter.on_stream(self.device, asked):
+                return self.run(ptrs, asked, out)
+        if self.place.several:
+            with self.place.current():
+                return self.run(ptrs, handle, out)
+        return self.run(ptrs, handle, out)
+
+    def run(self, ptrs: tuple[int, ...], stream: int, out: Any) -> Any:
+        result = self.make() if out is None else out
+        workspace = self.workspace
+        if workspace is None:
+            self.launch(*ptrs, self.pointer(result), stream)
+        else:
+            workspace.acquire(stream)
+            self.launch(*ptrs, self.pointer(result), stream)
+            workspace.used(stream)
+        if self.blocking:
+            self.place.wait(stream)
+        return result
+
+
+class TidyingRunner:
+    """Operands that no library can read as they are: copied, on every call, before the inner runner sees them."""
+
+    __slots__ = ("adapter", "device", "inner", "untidy")
+
+    def __init__(self, adapter: Adapter, inner: Runner, untidy: tuple[bool, ...], device: int | str) -> None:
+        self.adapter, self.inner, self.untidy, self.device = adapter, inner, untidy, device
+
+    def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        with context(self.adapter, self.device, stream):
+            copies = tuple(self.adapter.tidy(obj) if bad else obj for obj, bad in zip(objs, self.untidy, strict=True))
+            addresses = tuple(
+                self.adapter.pointer(copy) if bad else ptr for copy, ptr, bad in zip(copies, ptrs, self.untidy, strict=True)
+            )
+            return self.inner(copies, addresses, stream, out)
+
+
+class AcrossRunner:
+    """Operands in one place, execution in another: through mirrors, blocking."""
+
+    __slots__ = ("adapter", "device", "gpu", "launch", "make", "result", "workspace")
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        gpu: Cuda,
+        device: int | str,
+        launch: Launch,
+        make: Callable[[], Any],
+        result: Result,
+        workspace: Workspace | None,
+    ) -> None:
+        self.adapter, self.gpu, self.device, self.launch, self.make = adapter, gpu, device, launch, make
+        self.result, self.workspace = result, workspace
+
+    def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        result, overwrites = self.result, self.result.overwrites
+        nbytes = result.nbytes
+        with self.gpu.current():
+            handle = resolve(stream, self.adapter, self.gpu.device_id)
+            with self.adapter.on_stream(self.gpu.device_id, handle):
+                owner = None
+                if overwrites is not None:
+                    target = ptrs[overwrites]
+                else:
+                    target, owner = allocate(self.adapter, self.gpu.device_id if self.device == "cpu" else "cpu", nbytes, handle)
+                if self.workspace is not None:
+                    self.workspace.acquire(handle)
+                self.launch(*ptrs, target, *(() if isinstance(self.device, int) else (handle,)))
+                if self.workspace is not None:
+                    self.workspace.used(handle)
+                final = self.new(objs) if out is None or overwrites is not None else out
+                copy = download if self.device == "cpu" else upload
+                copy(target, self.adapter.pointer(final), nbytes, handle)
+                if overwrites is not None:
+                    final = self.adapter.assign(objs[overwrites], final)
+                    self.gpu.wait(handle)
+                del owner
+        return final
+
+    def new(self, objs: tuple[Any, ...]) -> Any:
+        """Make the final array: in pinned memory when the operands are, so that it is copied at full speed."""
+        result = self.result
+        if self.device == "cpu" and result.nbytes > DIRECT and is_pinned(self.adapter.pointer(objs[0])):
+            return self.adapter.pinned(result.shape, result.strides, result.dtype)
+        return self.make()
+
+
+class Mirror:
+    """A dense copy of an operand in the place where the work runs."""
+
+    __slots__ = ("nbytes", "owner", "ptr")
+
+    def __init__(self, ptr: int, owner: Any, nbytes: int) -> None:
+        self.ptr, self.owner, self.nbytes = ptr, owner, nbytes
+
+
+def allocate(adapter: Adapter, device: int | str, nbytes: int, stream: int) -> tuple[int, Any]:
+    """Take memory for an internal buffer."""
+    if device == "cpu":
+        block = aligned(max(1, nbytes))
+        return block.ctypes.data, block
+    assert isinstance(device, int)
+    return adapter.allocate(max(1, nbytes), device, stream)
+
+
+def context(adapter: Adapter, device: int | str, stream: Any) -> Any:
+    """Make the stream of a call current for the package's own work."""
+    if device == "cpu" or stream is None:
+        return nullcontext()
+    assert isinstance(device, int)
+    return adapter.on_stream(device, resolve(stream, adapter, device))
+
+
+class Route:
+    """How the operands of one operation travel."""
+
+    __slots__ = ("across", "adapter", "device", "place", "untidy")
+
+    def __init__(self, views: tuple[View, ...], place: Place) -> None:
+        self.adapter, self.device, self.place = views[0].adapter, views[0].device, place
+        self.across = (self.device == "cpu") != isinstance(place, Host)
+        self.untidy = tuple(bool(view.flags & NEEDS_COPY) for view in views)
+
+    def stage(self, view: View, stream: Any, gpu: Cuda, old: Mirror | None = None) -> Mirror:
+        """Copy an operand into its mirror, reusing an old one of the same size; blocks until done."""
+        with gpu.current():
+            handle = resolve(stream, self.adapter, gpu.device_id)
+            with self.adapter.on_stream(gpu.device_id, handle):
+                packed = is_dense(view.shape, view.strides) and not view.flags & NEEDS_COPY
+                source = view.obj if packed else self.adapter.tidy(view.obj)
+                nbytes = size(view.shape) * view.dtype.itemsize
+                target = "cpu" if isinstance(self.place, Host) else gpu.device_id
+                mirror = old
+                if mirror is None or mirror.nbytes != nbytes:
+                    mirror = Mirror(*allocate(self.adapter, target, nbytes, handle), nbytes)
+                copy = upload if self.device == "cpu" else download
+                copy(self.adapter.pointer(source), mirror.ptr, nbytes, handle)
+        return mirror
+
+    def runner(
+        self, launch: Launch, result: Result, gpu: Cuda | None, workspace: Workspace | None, blocking: bool
+    ) -> Runner:
+        """Make the runner of a launch."""
+        make = self.adapter.maker(result.shape, result.strides, result.dtype, self.device)
+        if self.across:
+            assert gpu is not None
+            return AcrossRunner(self.adapter, gpu, self.device, launch, make, result, workspace)
+        if isinstance(self.place, Cuda):
+            inner: Runner = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking)
+        else:
+            inner = host_runner(launch, make, self.adapter.pointer, len(self.untidy))
+        return TidyingRunner(self.adapter, inner, self.untidy, self.device) if any(self.untidy) else inner

@@ -1,0 +1,136 @@
+"""What is on this machine: versions, devices, libraries, and what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from ._core.options import available_threads
+from ._version import __version__
+from .bindings import _cuda, _load, _seam
+
+PACKAGES: Final = (
+    "numpy", "scipy", "torch", "cupy-cuda13x", "cupy-cuda12x", "cupy", "numba", "numba-cuda", "cuda-bindings",
+)  # fmt: skip
+
+# Operation, what does it, the row of the library, how to install what is not a library.
+SERVICES: Final = (
+    ("FFT on the CPU", "fftw", "", ""),
+    ("FFT on the CPU: large primes, or no library", "", "scipy", "pip install scipy"),
+    ("FFT on a GPU", "cufft", "", ""),
+    ("Python callbacks on the CPU", "", "numba", 'pip install "nvmath-anywhere[jit]"'),
+    ("Python callbacks on a GPU: compiler", "", "numba-cuda", 'pip install "nvmath-anywhere[jit-cuda]"'),
+    ("Python callbacks on a GPU: code generator", "nvvm", "", ""),
+    ("Python callbacks on a GPU: linker", "nvjitlink", "", ""),
+    ("copies and casts on a GPU", "nvrtc", "", ""),
+    ("every operation on a GPU", "cuda", "", ""),
+)
+
+
+def gather() -> dict[str, Any]:
+    """Look at everything; opens the libraries that are found, to ask their version."""
+    rows = {row.name: row for row in _load.libraries()}
+    used = [name for _, name, _, _ in SERVICES if name]
+    return {
+        "nvmath": __version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": {"name": _cpu_name(), "threads": available_threads()},
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "foreign_calls": {"c": "C extension", "ctypes": "ctypes (the C extension is not built)"}[_seam.KIND],
+        "environment": {name: value for name, value in sorted(os.environ.items()) if name.startswith("NVMATH_")},
+        "devices": _devices(),
+        "why_no_device": "" if _cuda.device_count() else _cuda.why_no_device(),
+        "services": [_service(*service, rows) for service in SERVICES],
+        "other_libraries": {name: _load.find_library(name) for name in rows if name not in used},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _devices() -> list[dict[str, Any]]:
+    devices = []
+    for index in range(_cuda.device_count()):
+        major, minor = _cuda.compute_capability(index)
+        nbytes = _cuda.device_total_mem(_cuda.device_get(index))
+        devices.append(
+            {
+                "index": index,
+                "name": _cuda.device_name(index),
+                "compute_capability": f"{major}.{minor}",
+                "memory_gib": round(nbytes / 2**30, 1),
+            }
+        )
+    return devices
+
+
+def _service(operation: str, library: str, package: str, install: str, rows: dict[str, Any]) -> dict[str, Any]:
+    """Say who serves an operation: a library that is opened, or a Python package."""
+    answer = {"operation": operation, "by": package, "version": "", "path": "", "install": ""}
+    if package:
+        answer["version"] = _version(package)
+        return answer | {"install": "" if answer["version"] else install}
+    row = rows[library]
+    try:
+        opened = _load.open_library(library, operation)
+    except (RuntimeError, OSError):
+        return answer | {"by": row.title, "install": row.install}
+    return answer | {"by": opened.title, "version": opened.version, "path": opened.path}
+
+
+def report(*, as_json: bool = False) -> None:
+    """Print what `gather` finds."""
+    found = gather()
+    if as_json:
+        json.dump(found, sys.stdout, indent=2)
+        print()
+        return
+    print(f"nvmath-anywhere {found['nvmath']}, Python {found['python']}, {found['platform']}")
+    print(f"CPU: {found['cpu']['name']}, {found['cpu']['threads']} threads available")
+    for device in found["devices"]:
+        print(
+            f"GPU {device['index']}: {device['name']}, compute capability {device['compute_capability']}, "
+            f"{device['memory_gib']} GiB"
+        )
+    if not found["devices"]:
+        print(f"GPU: none ({found['why_no_device']})")
+    print("packages: " + ", ".join(f"{name} {version}" for name, version in found["packages"].items()))
+    print(f"foreign calls: {found['foreign_calls']}")
+    for name, value in found["environment"].items():
+        print(f"set: {name}={value}")
+    _print_services(found["services"])
+    others = sorted({path for path in found["other_libraries"].values() if path})
+    print("\nAlso found, used by nothing in this version: " + (", ".join(map(os.path.basename, others)) or "nothing"))
+
+
+def _print_services(services: list[dict[str, Any]]) -> None:
+    present = [service for service in services if not service["install"]]
+    print("\nserved by")
+    for service in present:
+        print(f"  {service['operation']:<43} {service['by']} {service['version']}".rstrip())
+        if service["path"]:
+            print(f"  {'':<43} {service['path']}")
+    missing = [service for service in services if service["install"]]
+    if missing:
+        print("missing")
+    for service in missing:
+        print(f"  {service['operation']:<43} {service['by']}: {service['install']}")

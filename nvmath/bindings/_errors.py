@@ -1,0 +1,50 @@
+"""What the bindings raise when a library or a function is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_MOST_PLACES = 4
+
+
+class LibraryNotFoundError(RuntimeError):
+    """A library that an operation needs is not installed, or not where it is looked for."""
+
+    def __init__(self, message: str, library: str = "") -> None:
+        super().__init__(message)
+        self.library = library
+
+
+class FunctionNotFoundError(RuntimeError):
+    """A library is there but does not export a function."""
+
+    def __init__(self, message: str, library: str = "", function: str = "") -> None:
+        super().__init__(message)
+        self.library = library
+        self.function = function
+
+
+def library_not_found(
+    name: str, title: str, needed_by: str, files: Iterable[str], install: str, override: str, places: Iterable[str]
+) -> LibraryNotFoundError:
+    """The error for a missing library, in at most ten lines."""
+    listed = list(places)
+    subject = title[0].upper() + title[1:] if title.startswith(("the ", "an ", "a ")) else title
+    lines = [
+        f"{subject} was not found; {needed_by or 'this operation'} needs it.",
+        f"  looked for: {', '.join(files)}",
+        f"  install it with: {install}",
+    ]
+    if override:
+        lines.append(f"  or name it in the environment variable {override} (a file name or a path)")
+    lines.append("  searched, after the libraries in this process:")
+    lines += [f"    {place}" for place in listed[:_MOST_PLACES]]
+    if len(listed) > _MOST_PLACES:
+        lines.append(f"    and {len(listed) - _MOST_PLACES} more")
+    return LibraryNotFoundError("\n".join(lines), name)
+
+
+def function_not_found(function: str, library: str, title: str, version: str, path: str) -> FunctionNotFoundError:
+    """The error for a missing symbol; a newer version need not have it, so none is recommended."""
+    found = f"{title} {version}".rstrip()
+    return FunctionNotFoundError(f"{function} is not in {found} ({path})", library, function)

@@ -1,0 +1,254 @@
+"""Find and open C libraries: a table of rows and one search for all of them.
+
+Order of the search: what is already in the process, then cuda-pathfinder if it is installed, then our own list
+(wheels, this environment, conda, a CUDA toolkit, the system's loader). The CUDA major follows what is in the process
+(torch, CuPy, an opened library), otherwise the newest found wins. A library is opened at its first use
+and never closed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from functools import cached_property
+
+from nvmath.bindings import _search
+from nvmath.bindings._errors import FunctionNotFoundError, function_not_found, library_not_found
+from nvmath.bindings._libraries import LIBRARIES, Candidate, LibraryRow
+from nvmath.bindings._versions import read_version
+
+__all__ = ["Library", "find_library", "libraries", "open_library", "opened", "peek"]
+
+_lock = threading.RLock()
+_opened: dict[str, Library] = {}
+
+
+class Library:
+    """An open library (of one or several files).
+
+    Attributes
+    ----------
+    name : str
+        The name of its row.
+    title : str
+        What people call it.
+    flavour : str
+        Which candidate it is: the CUDA major, or ``"mkl"``, ``"nvpl"``, ``"fftw"``, ``"openblas"``.
+    path : str
+        Where the first file lies.
+    handle : int
+        The loader's handle of the first file.
+    version : str
+        As the library itself says, or ``""``.
+    """
+
+    def __init__(self, row: LibraryRow, candidate: Candidate, files: list[tuple[str, ctypes.CDLL]]) -> None:
+        self.name = row.name
+        self.title = candidate.title or row.title
+        self.flavour = candidate.flavour
+        self.path = files[0][0]
+        self.paths = [path for path, _ in files]
+        self.handle: int = files[0][1]._handle
+        self._files = [file for _, file in files]
+        self._version = candidate.version
+
+    @cached_property
+    def version(self) -> str:
+        """The version that the library states."""
+        return read_version(self, *self._version)
+
+    def address(self, c_name: str) -> int | None:
+        """The address of a symbol, or None."""
+        for file in self._files:
+            try:
+                return ctypes.addressof(ctypes.c_char.in_dll(file, c_name))
+            except ValueError:
+                continue
+        return None
+
+    def missing(self, c_name: str) -> FunctionNotFoundError:
+        """The error for a symbol that is not there."""
+        return function_not_found(c_name, self.name, self.title, self.version, self.path)
+
+    def __repr__(self) -> str:
+        return f"<{self.title} {self.version} at {self.path}>"
+
+
+def libraries() -> tuple[LibraryRow, ...]:
+    """The rows of every library that the bindings know."""
+    return tuple(LIBRARIES.values())
+
+
+def opened() -> dict[str, str]:
+    """Name -> path of the libraries opened so far."""
+    return {name: library.path for name, library in _opened.items()}
+
+
+def peek(name: str) -> Library | None:
+    """The library if it is open already."""
+    return _opened.get(name)
+
+
+def open_library(name: str, needed_by: str = "") -> Library:
+    """The library called `name`, found and opened at the first call.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It is not there; the message says what needs it, how to install it and where it was looked for.
+    """
+    library = _opened.get(name)
+    if library is None:
+        with _lock:
+            library = _opened.get(name)
+            if library is None:
+                library = _opened[name] = _open(LIBRARIES[name], needed_by)
+    return library
+
+
+def find_library(name: str) -> str | None:
+    """The path of the file that would be opened, or None. Opens nothing, never raises."""
+    already = _opened.get(name)
+    if already is not None:
+        return already.path
+    row = LIBRARIES.get(name)
+    if row is None:
+        return None
+    mapped = _search.mapped_files()
+    for candidate in _candidates(row, mapped):
+        first = candidate.files[0]
+        path = _search.match_in(mapped, os.path.basename(first)) or _search.find_file(first, row.folders)
+        if path is not None:
+            return path
+    return None
+
+
+def _open(row: LibraryRow, needed_by: str) -> Library:
+    mapped = _search.mapped_files()
+    followed = row.cuda and _cuda_major(mapped)
+    if row.pathfinder and not followed and not _override(row):
+        library = _from_pathfinder(row, mapped)
+        if library is not None:
+            return library
+    for candidate in _candidates(row, mapped):
+        library = _open_candidate(row, candidate, mapped)
+        if library is not None:
+            return library
+    if row.pathfinder and followed and not _override(row):
+        library = _from_pathfinder(row, mapped)
+        if library is not None:
+            return library
+    files = [_override(row)] if _override(row) else [file for c in row.candidates for file in c.files]
+    places = _search.directories(row.folders)
+    raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places)
+
+
+def _override(row: LibraryRow) -> str:
+    return os.environ.get(row.override, "") if row.override else ""
+
+
+def _candidates(row: LibraryRow, mapped: list[str]) -> list[Candidate]:
+    """The candidates in the order in which they are tried."""
+    forced = _override(row)
+    if forced:
+        return [_forced_candidate(row, forced)]
+    major = _cuda_major(mapped) if row.cuda else ""
+    return sorted(row.candidates, key=lambda candidate: bool(major) and candidate.flavour not in (major, ""))
+
+
+def _forced_candidate(row: LibraryRow, file: str) -> Candidate:
+    """What the user named, with the parts and the version query of the candidate that it looks like."""
+    name = os.path.basename(file)
+    for candidate in row.candidates:
+        if name.startswith(candidate.files[0].partition(".")[0] + "."):
+            return candidate.at(file)
+    return Candidate(row.candidates[-1].flavour, (file,), title=name)
+
+
+def _cuda_major(mapped: list[str]) -> str:
+    """The CUDA major that this process uses already, or ''."""
+    torch_version = getattr(sys.modules.get("torch"), "version", None)
+    version = getattr(torch_version, "cuda", None)
+    if version:
+        return str(version).partition(".")[0]
+    majors = {
+        candidate.flavour
+        for row in LIBRARIES.values()
+        if row.cuda
+        for candidate in row.candidates
+        if candidate.flavour and _search.match_in(mapped, candidate.files[0])
+    }
+    return max(majors, key=int, default="") or _cupy_major()
+
+
+def _cupy_major() -> str:
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return ""
+    try:
+        return str(cupy.cuda.runtime.runtimeGetVersion() // 1000)
+    except Exception:  # a CuPy without a driver, or one that is still being imported, says nothing
+        return ""
+
+
+def _open_candidate(row: LibraryRow, candidate: Candidate, mapped: list[str]) -> Library | None:
+    files: list[tuple[str, ctypes.CDLL]] = []
+    for name in candidate.files:
+        file = _open_file(name, row, mapped)
+        if file is None:
+            return None
+        files.append(file)
+    for alternatives in candidate.parts:
+        found = next(filter(None, (_open_file(name, row, mapped) for name in alternatives)), None)
+        if found is not None:
+            files.append(found)
+    return Library(row, candidate, files)
+
+
+def _open_file(name: str, row: LibraryRow, mapped: list[str]) -> tuple[str, ctypes.CDLL] | None:
+    for path in _places(name, row, mapped):
+        try:
+            handle = ctypes.CDLL(path)
+        except OSError:
+            continue
+        return _path_of(path), handle
+    return None
+
+
+def _places(name: str, row: LibraryRow, mapped: list[str]) -> Iterator[str]:
+    loaded = _search.match_in(mapped, os.path.basename(name))
+    if loaded is not None and name in (os.path.basename(name), loaded):
+        yield loaded
+    path = _search.find_file(name, row.folders)
+    if path is not None:
+        yield path
+    if "*" not in name:
+        yield name  # the loader's own cache and run paths
+
+
+def _path_of(opened: str) -> str:
+    """The full path of a library that was just opened by name."""
+    if os.path.isabs(opened):
+        return opened
+    return _search.match_in(_search.mapped_files(), opened) or opened
+
+
+def _from_pathfinder(row: LibraryRow, mapped: list[str]) -> Library | None:
+    """What cuda-pathfinder finds, unless the library is in the process already."""
+    if any(_search.match_in(mapped, candidate.files[0]) for candidate in row.candidates):
+        return None
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+    except ImportError:
+        return None
+    try:
+        path = load_nvidia_dynamic_lib(row.pathfinder).abs_path
+    except Exception:  # not found, not supported on this platform, or a bug there: our own search goes on
+        return None
+    for candidate in row.candidates:
+        if path and _search.match_in([path], candidate.files[0]):
+            return Library(row, candidate, [(path, ctypes.CDLL(path))])
+    return None

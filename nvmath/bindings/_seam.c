@@ -1,0 +1,940 @@
+/* The foreign-call seam: bind(address, ..., signature) -> a builtin that checks its arguments, releases the GIL
+ * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py is the same thing without a compiler.
+ *
+ * Why one call type is enough: the Linux conventions (System V x86-64, AAPCS64) pass integers and pointers in one
+ * sequence (registers, then 8-byte stack words) and the first eight floating-point arguments in another, whatever the
+ * order in which they are declared; surplus arguments are ignored because the caller cleans up. So each function is
+ * called with its integer words followed by up to eight doubles. _seam.py sends what a platform passes otherwise
+ * through ctypes.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_WORDS 32
+#define MAX_FLOATS 8
+#define MAX_DIMENSIONS 64
+
+typedef uint64_t word;
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the seam needs a 64-bit platform");
+
+enum { SCALAR, ARRAY, OUT };
+
+typedef struct {
+    char kind; /* SCALAR, ARRAY or OUT */
+    char code; /* one of the letters of CODES */
+    char at;   /* index into the words, or into the doubles for f and d scalars */
+    char out;  /* OUT: index of its result */
+} Slot;
+
+typedef struct {
+    PyObject_HEAD
+    void *address;
+    PyObject *names;    /* tuple of str, one per Python argument */
+    PyObject *on_error; /* called with a nonzero status; raises */
+    PyObject *title;    /* str, what errors call the function */
+    int n_slots, n_arguments, n_words, n_floats, n_outs, n_arrays;
+    char result; /* a letter, 'v' for void, '!' for status */
+    Slot slots[MAX_WORDS + MAX_FLOATS];
+    char *name, *doc;
+    PyMethodDef method;
+} Bound;
+
+typedef struct {
+    void *memory;
+    PyObject *keep;
+    Py_buffer view;
+    int viewed;
+} Temporary;
+
+typedef struct {
+    word words[MAX_WORDS];
+    double floats[MAX_FLOATS];
+    word outs[MAX_WORDS];
+    Temporary *temporaries;
+    int n_temporaries;
+} Call;
+
+static PyTypeObject *bound_type;
+
+/* ------------------------------------------------------------------------------------------------ calling */
+
+#define T4 word, word, word, word
+#define T8 T4, T4
+#define T16 T8, T8
+#define T32 T16, T16
+#define D8 double, double, double, double, double, double, double, double
+#define A4(i) w[i], w[i + 1], w[i + 2], w[i + 3]
+#define A8(i) A4(i), A4(i + 4)
+#define A16(i) A8(i), A8(i + 8)
+#define F8 d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
+
+static word call_words(void *f, int n, const word *w)
+{
+    if (n <= 4)
+        return ((word(*)(T4))f)(A4(0));
+    if (n <= 8)
+        return ((word(*)(T8))f)(A8(0));
+    if (n <= 12)
+        return ((word(*)(T8, T4))f)(A8(0), A4(8));
+    if (n <= 16)
+        return ((word(*)(T16))f)(A16(0));
+    return ((word(*)(T32))f)(A16(0), A16(16));
+}
+
+static word call_mixed(void *f, int n, const word *w, const double *d)
+{
+    if (n <= 8)
+        return ((word(*)(T8, D8))f)(A8(0), F8);
+    if (n <= 16)
+        return ((word(*)(T16, D8))f)(A16(0), F8);
+    return ((word(*)(T32, D8))f)(A16(0), A16(16), F8);
+}
+
+static word call_floating(void *f, char result, int n, const word *w, const double *d)
+{
+    word bits = 0;
+    if (result == 'd') {
+        double value = n <= 8 ? ((double (*)(T8, D8))f)(A8(0), F8) : ((double (*)(T32, D8))f)(A16(0), A16(16), F8);
+        memcpy(&bits, &value, sizeof value);
+    } else {
+        float value = n <= 8 ? ((float (*)(T8, D8))f)(A8(0), F8) : ((float (*)(T32, D8))f)(A16(0), A16(16), F8);
+        memcpy(&bits, &value, sizeof value);
+    }
+    return bits;
+}
+
+static inline word call_address(const Bound *b, const word *words, const double *floats)
+{
+    if (b->result == 'f' || b->result == 'd')
+        return call_floating(b->address, b->result, b->n_words, words, floats);
+    if (b->n_floats)
+        return call_mixed(b->address, b->n_words, words, floats);
+    return call_words(b->address, b->n_words, words);
+}
+
+/* ------------------------------------------------------------------------------------------------ scalars in */
+
+static const char *describe(char code)
+{
+    switch (code) {
+    case 'i': return "an int in -2**31..2**31-1 (i32)";
+    case 'I': return "an int in 0..2**32-1 (u32)";
+    case 'q': return "an int in -2**63..2**63-1 (i64)";
+    case 'Q': return "an int in 0..2**64-1 (u64)";
+    case 'N': return "an int in 0..2**64-1 (usize)";
+    case 'P': return "an address, an int in 0..2**64-1, or None";
+    case 'b': return "an int in -128..255 or one character (char)";
+    case 'f': return "a real number (f32)";
+    case 'd': return "a real number (f64)";
+    default: return "a str or bytes without NUL, or None";
+    }
+}
+
+/* Replaces a TypeError or OverflowError of the conversion by one that names function and parameter; any other error
+ * (raised by an argument's own __index__, say) is kept. With no error set the value had the right type but is unfit. */
+static void refuse(const Bound *b, Py_ssize_t argument, Py_ssize_t element, char code, PyObject *got)
+{
+    int text = PyUnicode_Check(got) || PyBytes_Check(got);
+    PyObject *kind = PyExc_OverflowError;
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            kind = PyExc_TypeError;
+        else if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+            return;
+        PyErr_Clear();
+    } else if (code == 's' || code == 'b')
+        kind = text ? PyExc_ValueError : code == 's' ? PyExc_TypeError : PyExc_OverflowError;
+    PyObject *name = PyTuple_GetItem(b->names, argument);
+    if (!name)
+        return;
+    if (element >= 0)
+        PyErr_Format(kind, "%U(): element %zd of '%U' must be %s, got %R", b->title, element, name, describe(code), got);
+    else
+        PyErr_Format(kind, "%U(): '%U' must be %s, got %R", b->title, name, describe(code), got);
+}
+
+/* Exact ints take the first branch; everything else that has __index__ takes the second. */
+static int signed_from(PyObject *o, int64_t *value)
+{
+    Py_ssize_t v = PyLong_AsSsize_t(o);
+    if (v == -1 && PyErr_Occurred()) {
+        if (PyLong_Check(o))
+            return -1;
+        PyErr_Clear();
+        PyObject *index = PyNumber_Index(o);
+        if (!index)
+            return -1;
+        v = PyLong_AsSsize_t(index);
+        Py_DECREF(index);
+        if (v == -1 && PyErr_Occurred())
+            return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+static int unsigned_from(PyObject *o, word *value)
+{
+    size_t v = PyLong_AsSize_t(o);
+    if (v == (size_t)-1 && PyErr_Occurred()) {
+        if (PyLong_Check(o))
+            return -1;
+        PyErr_Clear();
+        PyObject *index = PyNumber_Index(o);
+        if (!index)
+            return -1;
+        v = PyLong_AsSize_t(index);
+        Py_DECREF(index);
+        if (v == (size_t)-1 && PyErr_Occurred())
+            return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+static int char_from(PyObject *o, word *value)
+{
+    Py_ssize_t size = 0;
+    const char *text = NULL;
+    int64_t v;
+    if (PyUnicode_Check(o))
+        text = PyUnicode_AsUTF8AndSize(o, &size);
+    else if (PyBytes_Check(o))
+        (void)PyBytes_AsStringAndSize(o, (char **)&text, &size);
+    else if (signed_from(o, &v) == 0 && v >= -128 && v <= 255) {
+        *value = (word)(int64_t)(signed char)v;
+        return 0;
+    }
+    if (!text || size != 1)
+        return -1;
+    *value = (word)(int64_t)(signed char)text[0];
+    return 0;
+}
+
+static int text_from(PyObject *o, word *value)
+{
+    Py_ssize_t size = 0;
+    const char *text = NULL;
+    if (o == Py_None) {
+        *value = 0;
+        return 0;
+    }
+    if (PyUnicode_Check(o))
+        text = PyUnicode_AsUTF8AndSize(o, &size);
+    else if (PyBytes_Check(o))
+        (void)PyBytes_AsStringAndSize(o, (char **)&text, &size);
+    if (!text || strlen(text) != (size_t)size)
+        return -1;
+    *value = (word)(uintptr_t)text;
+    return 0;
+}
+
+static int floating_from(PyObject *o, char code, double *value)
+{
+    double v = PyFloat_AsDouble(o);
+    if (v == -1.0 && PyErr_Occurred())
+        return -1;
+    if (code == 'f') {
+        float narrow = (float)v;
+        v = 0.0;
+        memcpy(&v, &narrow, sizeof narrow); /* a float travels in the low half of its register */
+    }
+    *value = v;
+    return 0;
+}
+
+static inline int word_from(PyObject *o, char code, word *value)
+{
+    int64_t v;
+    switch (code) {
+    case 'P':
+        if (o == Py_None) {
+            *value = 0;
+            return 0;
+        }
+        return unsigned_from(o, value);
+    case 'i':
+        if (signed_from(o, &v) < 0 || v < INT32_MIN || v > INT32_MAX)
+            return -1;
+        *value = (word)v;
+        return 0;
+    case 'q':
+        if (signed_from(o, &v) < 0)
+            return -1;
+        *value = (word)v;
+        return 0;
+    case 'Q':
+    case 'N': return unsigned_from(o, value);
+    case 'I': return unsigned_from(o, value) < 0 || *value > UINT32_MAX ? -1 : 0;
+    case 'b': return char_from(o, value);
+    default: return text_from(o, value);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ arrays in */
+
+static size_t size_of(char code)
+{
+    return code == 'b' ? 1 : code == 'i' || code == 'I' || code == 'f' ? 4 : 8;
+}
+
+static int store_element(PyObject *o, char code, char *to)
+{
+    if (code == 'f' || code == 'd') {
+        double v;
+        if (floating_from(o, code, &v) < 0)
+            return -1;
+        memcpy(to, &v, size_of(code));
+        return 0;
+    }
+    word w;
+    if (word_from(o, code, &w) < 0)
+        return -1;
+    memcpy(to, &w, size_of(code)); /* little-endian: the low bytes come first */
+    return 0;
+}
+
+/* Whether a buffer's items are the C type already. */
+static int same_items(const Py_buffer *view, char code)
+{
+    const char *format = view->format ? view->format : "B";
+    if (*format == '@' || *format == '=' || *format == '<')
+        format++;
+    if (format[0] == '\0' || format[1] != '\0' || (size_t)view->itemsize != size_of(code))
+        return 0;
+    switch (code) {
+    case 'i':
+    case 'q': return strchr("ilqn", *format) != NULL;
+    case 'I':
+    case 'Q':
+    case 'N': return strchr("ILQN", *format) != NULL;
+    case 'P': return strchr("ILQNPlqn", *format) != NULL;
+    case 'b': return strchr("bBc", *format) != NULL;
+    case 'f':
+    case 'd': return *format == code;
+    default: return 0;
+    }
+}
+
+/* 1: taken, 0: not such a buffer. A writable buffer is passed as it is, a read-only one is copied: C may write. */
+static int array_from_buffer(PyObject *o, char code, Temporary *t, word *value)
+{
+    if (!PyObject_CheckBuffer(o))
+        return 0;
+    if (PyObject_GetBuffer(o, &t->view, PyBUF_ND | PyBUF_FORMAT) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    t->viewed = 1;
+    if (!same_items(&t->view, code) || (t->view.ndim == 0 && PyIndex_Check(o))) {
+        PyBuffer_Release(&t->view);
+        t->viewed = 0;
+        return 0;
+    }
+    *value = (word)(uintptr_t)t->view.buf;
+    if (t->view.readonly) {
+        t->memory = PyMem_Malloc(t->view.len ? (size_t)t->view.len : 1);
+        if (!t->memory) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        memcpy(t->memory, t->view.buf, (size_t)t->view.len);
+        *value = (word)(uintptr_t)t->memory;
+    }
+    return 1;
+}
+
+static int array_from_items(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
+{
+    PyObject *items = PyUnicode_Check(o) ? NULL : PySequence_Tuple(o);
+    if (!items) {
+        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
+            return -1;
+        PyErr_Clear();
+        PyObject *name = PyTuple_GetItem(b->names, argument);
+        if (name)
+            PyErr_Format(PyExc_TypeError, "%U(): '%U' must be an address (int), None, a sequence or a buffer, got %R",
+                         b->title, name, o);
+        return -1;
+    }
+    t->keep = items; /* text elements point into it */
+    Py_ssize_t n = PyTuple_Size(items);
+    size_t size = size_of(code);
+    t->memory = PyMem_Malloc(n ? (size_t)n * size : 1);
+    if (!t->memory) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *item = PyTuple_GetItem(items, k);
+        if (store_element(item, code, (char *)t->memory + (size_t)k * size) < 0) {
+            refuse(b, argument, k, code, item);
+            return -1;
+        }
+    }
+    *value = (word)(uintptr_t)t->memory;
+    return 0;
+}
+
+static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
+{
+    if (o == Py_None) {
+        *value = 0;
+        return 0;
+    }
+    int taken = PyLong_Check(o) ? 0 : array_from_buffer(o, code, t, value);
+    if (taken)
+        return taken < 0 ? -1 : 0;
+    /* an ndarray of one dimension or more has __index__ as well: only what is no sequence is an address */
+    if (PyLong_Check(o) || (PyIndex_Check(o) && PySequence_Size(o) < 0)) {
+        PyErr_Clear();
+        if (unsigned_from(o, value) == 0)
+            return 0;
+        refuse(b, argument, -1, 'P', o);
+        return -1;
+    }
+    PyErr_Clear();
+    return array_from_items(b, argument, o, code, t, value);
+}
+
+static void release(Call *call)
+{
+    for (int k = 0; k < call->n_temporaries; k++) {
+        Temporary *t = &call->temporaries[k];
+        PyMem_Free(t->memory);
+        Py_XDECREF(t->keep);
+        if (t->viewed)
+            PyBuffer_Release(&t->view);
+    }
+    PyMem_Free(call->temporaries);
+}
+
+/* ------------------------------------------------------------------------------------------------ values out */
+
+static PyObject *value_from(word w, char code)
+{
+    float f;
+    double d;
+    switch (code) {
+    case 'i': return PyLong_FromLong((int32_t)(uint32_t)w);
+    case 'I': return PyLong_FromUnsignedLong((uint32_t)w);
+    case 'q': return PyLong_FromSsize_t((Py_ssize_t)w);
+    case 'b': return PyLong_FromLong((signed char)w);
+    case 'f': memcpy(&f, &w, sizeof f); return PyFloat_FromDouble(f);
+    case 'd': memcpy(&d, &w, sizeof d); return PyFloat_FromDouble(d);
+    case 's':
+        if (!w)
+            Py_RETURN_NONE;
+        return PyUnicode_DecodeUTF8((const char *)(uintptr_t)w, (Py_ssize_t)strlen((const char *)(uintptr_t)w), "replace");
+    case 'v':
+    case '!': Py_RETURN_NONE;
+    default: return PyLong_FromSize_t((size_t)w);
+    }
+}
+
+static void raise_status(const Bound *b, word status)
+{
+    int32_t code = (int32_t)(uint32_t)status;
+    PyObject *answer = b->on_error ? PyObject_CallFunction(b->on_error, "i", code) : NULL;
+    if (answer) {
+        Py_DECREF(answer);
+        PyErr_Format(PyExc_RuntimeError, "%U(): status %d, and its error handler raised nothing", b->title, (int)code);
+    } else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_RuntimeError, "%U(): status %d", b->title, (int)code);
+}
+
+static PyObject *results(const Bound *b, word returned, const Call *call)
+{
+    int valued = b->result != 'v' && b->result != '!';
+    if (b->n_outs == 0)
+        return value_from(returned, b->result);
+    if (b->n_outs + valued == 1) {
+        for (int k = 0; k < b->n_slots; k++)
+            if (b->slots[k].kind == OUT)
+                return value_from(call->outs[0], b->slots[k].code);
+    }
+    PyObject *tuple = PyTuple_New(b->n_outs + valued);
+    if (!tuple)
+        return NULL;
+    Py_ssize_t at = 0;
+    PyObject *value;
+    if (valued) {
+        if (!(value = value_from(returned, b->result)) || PyTuple_SetItem(tuple, at++, value) < 0)
+            goto failed;
+    }
+    for (int k = 0; k < b->n_slots; k++) {
+        const Slot *s = &b->slots[k];
+        if (s->kind != OUT)
+            continue;
+        if (!(value = value_from(call->outs[(int)s->out], s->code)) || PyTuple_SetItem(tuple, at++, value) < 0)
+            goto failed;
+    }
+    return tuple;
+failed:
+    Py_DECREF(tuple);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ one call */
+
+static int reorder(const Bound *b, PyObject *const *args, Py_ssize_t given, PyObject *keywords, PyObject **ordered)
+{
+    if (given > b->n_arguments) {
+        PyErr_Format(PyExc_TypeError, "%U() takes %d arguments, got %zd", b->title, b->n_arguments, given);
+        return -1;
+    }
+    memset(ordered, 0, sizeof(PyObject *) * (MAX_WORDS + MAX_FLOATS));
+    memcpy(ordered, args, sizeof(PyObject *) * (size_t)given);
+    Py_ssize_t n = keywords ? PyTuple_Size(keywords) : 0;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *keyword = PyTuple_GetItem(keywords, k);
+        Py_ssize_t at = PySequence_Index(b->names, keyword);
+        if (at < 0) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", b->title, keyword);
+            return -1;
+        }
+        if (ordered[at]) {
+            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", b->title, keyword);
+            return -1;
+        }
+        ordered[at] = args[given + k];
+    }
+    for (int k = 0; k < b->n_arguments; k++) {
+        if (!ordered[k]) {
+            PyErr_Format(PyExc_TypeError, "%U() missing argument '%U' (takes %R)", b->title,
+                         PyTuple_GetItem(b->names, k), b->names);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int convert(const Bound *b, PyObject *const *args, Call *call)
+{
+    Py_ssize_t argument = 0;
+    for (int k = 0; k < b->n_slots; k++) {
+        const Slot *s = &b->slots[k];
+        if (s->kind == OUT) {
+            call->outs[(int)s->out] = 0;
+            call->words[(int)s->at] = (word)(uintptr_t)&call->outs[(int)s->out];
+            continue;
+        }
+        PyObject *o = args[argument];
+        if (s->kind == ARRAY) {
+            Temporary *t = &call->temporaries[call->n_temporaries++];
+            if (array_from(b, argument, o, s->code, t, &call->words[(int)s->at]) < 0)
+                return -1;
+        } else {
+            int failed = s->code == 'f' || s->code == 'd' ? floating_from(o, s->code, &call->floats[(int)s->at])
+                                                          : word_from(o, s->code, &call->words[(int)s->at]);
+            if (failed < 0) {
+                refuse(b, argument, -1, s->code, o);
+                return -1;
+            }
+        }
+        argument++;
+    }
+    return 0;
+}
+
+static PyObject *invoke(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    const Bound *b = (const Bound *)self;
+    PyObject *ordered[MAX_WORDS + MAX_FLOATS];
+    PyObject *answer = NULL;
+    Call call;
+    if (keywords || given != b->n_arguments) {
+        if (reorder(b, args, given, keywords, ordered) < 0)
+            return NULL;
+        args = ordered;
+    }
+    memset(call.words, 0, sizeof call.words);
+    if (b->n_floats)
+        memset(call.floats, 0, sizeof call.floats);
+    call.n_temporaries = 0;
+    call.temporaries = NULL;
+    if (b->n_arrays) {
+        call.temporaries = PyMem_Calloc((size_t)b->n_arrays, sizeof(Temporary));
+        if (!call.temporaries)
+            return PyErr_NoMemory();
+    }
+    if (convert(b, args, &call) == 0) {
+        PyThreadState *state = PyEval_SaveThread();
+        word returned = call_address(b, call.words, call.floats);
+        PyEval_RestoreThread(state);
+        if (b->result == '!' && (uint32_t)returned)
+            raise_status(b, returned);
+        else
+            answer = results(b, returned, &call);
+    }
+    if (call.temporaries)
+        release(&call);
+    return answer;
+}
+
+/* ------------------------------------------------------------------------------------------------ repeat */
+
+typedef struct {
+    Py_ssize_t dimensions;
+    int64_t extents[MAX_DIMENSIONS];
+    int64_t index[MAX_DIMENSIONS];
+    int64_t *steps; /* [word][dimension] */
+} Loop;
+
+static int read_extents(PyObject *shape, Loop *loop)
+{
+    loop->dimensions = PyTuple_Size(shape);
+    if (loop->dimensions < 0)
+        return -1;
+    if (loop->dimensions > MAX_DIMENSIONS) {
+        PyErr_Format(PyExc_ValueError, "repeat(): at most %d dimensions, got %zd", MAX_DIMENSIONS, loop->dimensions);
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < loop->dimensions; k++) {
+        if (signed_from(PyTuple_GetItem(shape, k), &loop->extents[k]) < 0)
+            return -1;
+        if (loop->extents[k] < 0) {
+            PyErr_SetString(PyExc_ValueError, "repeat(): extents must not be negative");
+            return -1;
+        }
+        loop->index[k] = 0;
+    }
+    return 0;
+}
+
+static int read_steps(const Bound *b, PyObject *steps, Loop *loop)
+{
+    if (PyTuple_Size(steps) != b->n_arguments) {
+        PyErr_Format(PyExc_ValueError, "repeat(): %U() needs steps for %d arguments, got %zd", b->title, b->n_arguments,
+                     PyTuple_Size(steps));
+        return -1;
+    }
+    for (int j = 0; j < b->n_arguments; j++) {
+        const Slot *s = &b->slots[j]; /* without out-parameters, slots and arguments coincide */
+        PyObject *row = PyTuple_GetItem(steps, j);
+        if (!PyTuple_Check(row)) {
+            PyErr_Format(PyExc_TypeError, "repeat(): steps must be tuples of int, got %R", row);
+            return -1;
+        }
+        if (PyTuple_Size(row) != loop->dimensions) {
+            PyErr_Format(PyExc_ValueError, "repeat(): steps of '%U' need %zd entries, got %zd",
+                         PyTuple_GetItem(b->names, j), loop->dimensions, PyTuple_Size(row));
+            return -1;
+        }
+        for (Py_ssize_t k = 0; k < loop->dimensions; k++) {
+            int64_t step;
+            if (signed_from(PyTuple_GetItem(row, k), &step) < 0)
+                return -1;
+            if (step && !strchr("PNqQ", s->code)) {
+                PyErr_Format(PyExc_TypeError, "repeat(): only 64-bit arguments advance, '%U' of %U() is none",
+                             PyTuple_GetItem(b->names, j), b->title);
+                return -1;
+            }
+            if (strchr("PNqQ", s->code))
+                loop->steps[s->at * loop->dimensions + k] = step;
+        }
+    }
+    return 0;
+}
+
+/* Moves to the next index; 0 when the loop is over. */
+static int advance(const Bound *b, Loop *loop, word *words)
+{
+    for (Py_ssize_t k = loop->dimensions - 1; k >= 0; k--) {
+        int more = ++loop->index[k] < loop->extents[k];
+        word turns = more ? 1 : (word)1 - (word)loop->extents[k];
+        for (int j = 0; j < b->n_words; j++)
+            words[j] += turns * (word)loop->steps[j * loop->dimensions + k];
+        if (more)
+            return 1;
+        loop->index[k] = 0;
+    }
+    return 0;
+}
+
+static int run_loop(const Bound *b, Loop *loop, Call *call)
+{
+    for (Py_ssize_t k = 0; k < loop->dimensions; k++)
+        if (!loop->extents[k])
+            return 0;
+    word status;
+    PyThreadState *state = PyEval_SaveThread();
+    do {
+        status = call_address(b, call->words, call->floats);
+    } while (!(b->result == '!' && (uint32_t)status) && advance(b, loop, call->words));
+    PyEval_RestoreThread(state);
+    if (b->result == '!' && (uint32_t)status) {
+        raise_status(b, status);
+        return -1;
+    }
+    return 0;
+}
+
+static int repeatable(const Bound *b)
+{
+    int plain = b->n_arrays == 0 && b->n_outs == 0 && (b->result == '!' || b->result == 'v');
+    for (int k = 0; plain && k < b->n_slots; k++)
+        plain = b->slots[k].code != 's';
+    if (!plain)
+        PyErr_Format(PyExc_TypeError,
+                     "repeat(): %U() must take numbers and addresses only and return a status or nothing", b->title);
+    return plain;
+}
+
+static PyObject *repeat(PyObject *module, PyObject *arguments)
+{
+    PyObject *function, *shape, *steps, *args;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!:repeat", &function, &PyTuple_Type, &shape, &PyTuple_Type, &steps,
+                          &PyTuple_Type, &args))
+        return NULL;
+    PyObject *self = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
+    if (!self || Py_TYPE(self) != bound_type) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "repeat() needs a function made by bind(), got %R", function);
+        return NULL;
+    }
+    const Bound *b = (const Bound *)self;
+    if (!repeatable(b))
+        return NULL;
+    if (PyTuple_Size(args) != b->n_arguments) {
+        PyErr_Format(PyExc_TypeError, "%U() takes %d arguments, got %zd", b->title, b->n_arguments, PyTuple_Size(args));
+        return NULL;
+    }
+    PyObject *ordered[MAX_WORDS + MAX_FLOATS];
+    for (int k = 0; k < b->n_arguments; k++)
+        ordered[k] = PyTuple_GetItem(args, k);
+    Call call;
+    Loop loop;
+    memset(&call, 0, sizeof call);
+    if (convert(b, ordered, &call) < 0 || read_extents(shape, &loop) < 0)
+        return NULL;
+    loop.steps = PyMem_Calloc((size_t)(b->n_words * loop.dimensions + 1), sizeof(int64_t));
+    if (!loop.steps)
+        return PyErr_NoMemory();
+    int failed = read_steps(b, steps, &loop) < 0 || run_loop(b, &loop, &call) < 0;
+    PyMem_Free(loop.steps);
+    if (failed)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------ pointer */
+
+static PyObject *pointer_from_interface(PyObject *o)
+{
+    PyObject *interface = PyObject_GetAttrString(o, "__array_interface__");
+    if (!interface) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "pointer(): needs the buffer protocol or __array_interface__, got %R", o);
+        return NULL;
+    }
+    PyObject *answer = NULL;
+    PyObject *data = PyMapping_GetItemString(interface, "data");
+    PyObject *address = data ? PySequence_GetItem(data, 0) : NULL;
+    if (address)
+        answer = PyNumber_Index(address);
+    Py_XDECREF(address);
+    Py_XDECREF(data);
+    Py_DECREF(interface);
+    return answer;
+}
+
+static PyObject *pointer(PyObject *module, PyObject *o)
+{
+    Py_buffer view;
+    (void)module;
+    if (PyObject_GetBuffer(o, &view, PyBUF_STRIDES) < 0) {
+        PyErr_Clear();
+        return pointer_from_interface(o);
+    }
+    PyObject *answer = PyLong_FromSize_t((size_t)view.buf);
+    PyBuffer_Release(&view);
+    return answer;
+}
+
+/* ------------------------------------------------------------------------------------------------ binding */
+
+static int add_slot(Bound *b, char kind, char code)
+{
+    int floating = kind == SCALAR && (code == 'f' || code == 'd');
+    if (floating ? b->n_floats == MAX_FLOATS : b->n_words == MAX_WORDS) {
+        PyErr_Format(PyExc_ValueError, "bind(): %U has more than %d words or %d floats", b->title, MAX_WORDS, MAX_FLOATS);
+        return -1;
+    }
+    Slot *s = &b->slots[b->n_slots++];
+    s->kind = kind;
+    s->code = code;
+    s->at = (char)(floating ? b->n_floats++ : b->n_words++);
+    s->out = 0;
+    if (kind == OUT)
+        s->out = (char)b->n_outs++;
+    else
+        b->n_arguments++;
+    b->n_arrays += kind == ARRAY;
+    return 0;
+}
+
+static int read_signature(Bound *b, const char *text)
+{
+    const char *start = text;
+    for (; *text && *text != '>'; text++) {
+        char kind = *text == '*' ? ARRAY : *text == '&' ? OUT : SCALAR;
+        if (kind != SCALAR)
+            text++;
+        if (!*text || !strchr("iIqQNPbfds", *text))
+            goto malformed;
+        if (add_slot(b, kind, *text) < 0)
+            return -1;
+    }
+    if (text[0] != '>' || !text[1] || text[2] || !strchr("iIqQNPfdsv!", text[1]))
+        goto malformed;
+    b->result = text[1];
+    if (PyTuple_Size(b->names) == b->n_arguments)
+        return 0;
+malformed:
+    PyErr_Format(PyExc_ValueError, "bind(): signature '%s' of %U is malformed or does not fit %R", start, b->title, b->names);
+    return -1;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = PyMem_Malloc(size);
+    if (!copy)
+        return (char *)PyErr_NoMemory();
+    return memcpy(copy, text, size);
+}
+
+static PyObject *joined_names(PyObject *names)
+{
+    PyObject *comma = PyUnicode_FromString(", ");
+    PyObject *joined = comma ? PyUnicode_Join(comma, names) : NULL;
+    Py_XDECREF(comma);
+    return joined;
+}
+
+/* The first lines of a builtin's text become its __text_signature__. */
+static char *internal_doc(const char *name, PyObject *names, const char *doc)
+{
+    char *copy = NULL;
+    PyObject *joined = joined_names(names);
+    PyObject *text = joined ? PyUnicode_FromFormat("%s(%U)\n--\n\n%s", name, joined, doc) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    if (utf8)
+        copy = copy_text(utf8);
+    Py_XDECREF(text);
+    Py_XDECREF(joined);
+    return copy;
+}
+
+static PyObject *function_title(const char *name, PyObject *module)
+{
+    return module == Py_None ? PyUnicode_FromString(name) : PyUnicode_FromFormat("%U.%s", module, name);
+}
+
+static PyObject *bind(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *parameters[] = {"address", "name", "parameters", "signature", "on_error", "doc", "module", NULL};
+    PyObject *address, *names, *on_error, *home = Py_None;
+    const char *name, *signature, *doc;
+    word at;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsO!sOs|O:bind", parameters, &address, &name, &PyTuple_Type, &names,
+                                     &signature, &on_error, &doc, &home))
+        return NULL;
+    if (unsigned_from(address, &at) < 0)
+        return NULL;
+    if (!at) {
+        PyErr_Format(PyExc_ValueError, "bind(): the address of %s is 0", name);
+        return NULL;
+    }
+    if (home != Py_None && !PyUnicode_Check(home)) {
+        PyErr_SetString(PyExc_TypeError, "bind(): module must be a str or None");
+        return NULL;
+    }
+    PyObject *self = PyType_GenericAlloc(bound_type, 0);
+    if (!self)
+        return NULL;
+    Bound *b = (Bound *)self;
+    b->address = (void *)(uintptr_t)at;
+    b->names = Py_NewRef(names);
+    b->on_error = on_error == Py_None ? NULL : Py_NewRef(on_error);
+    b->title = function_title(name, home);
+    PyObject *function = NULL;
+    if (b->title && read_signature(b, signature) == 0 && (b->name = copy_text(name)) &&
+        (b->doc = internal_doc(name, names, doc))) {
+        b->method.ml_name = b->name;
+        b->method.ml_meth = (PyCFunction)(void (*)(void))invoke;
+        b->method.ml_flags = METH_FASTCALL | METH_KEYWORDS;
+        b->method.ml_doc = b->doc;
+        function = PyCFunction_NewEx(&b->method, self, home == Py_None ? NULL : home);
+    }
+    Py_DECREF(self);
+    return function;
+}
+
+static int bound_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Bound *b = (Bound *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(b->names);
+    Py_VISIT(b->on_error);
+    return 0;
+}
+
+static int bound_clear(PyObject *self)
+{
+    Py_CLEAR(((Bound *)self)->on_error); /* names and title stay: a call may still come, and they hold no cycle */
+    return 0;
+}
+
+static void bound_dealloc(PyObject *self)
+{
+    Bound *b = (Bound *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(b->names);
+    Py_XDECREF(b->on_error);
+    Py_XDECREF(b->title);
+    PyMem_Free(b->name);
+    PyMem_Free(b->doc);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot bound_slots[] = {
+    {Py_tp_traverse, bound_traverse}, {Py_tp_clear, bound_clear}, {Py_tp_dealloc, bound_dealloc}, {0, NULL}};
+
+static PyType_Spec bound_spec = {
+    .name = "nvmath.bindings._seam_c.Bound",
+    .basicsize = sizeof(Bound),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = bound_slots,
+};
+
+static PyMethodDef methods[] = {
+    {"bind", (PyCFunction)(void (*)(void))bind, METH_VARARGS | METH_KEYWORDS,
+     "bind(address, name, parameters, signature, on_error, doc, module=None)\n--\n\n"
+     "Makes a function that calls the C function at an address."},
+    {"pointer", pointer, METH_O, "pointer(obj, /)\n--\n\nThe address of an object's data."},
+    {"repeat", repeat, METH_VARARGS,
+     "repeat(function, shape, steps, args, /)\n--\n\nCalls a bound function over a loop, with advancing arguments."},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "nvmath.bindings._seam_c", "The foreign-call seam, compiled.", -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__seam_c(void)
+{
+    if (!bound_type) {
+        bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
+        if (!bound_type)
+            return NULL;
+    }
+    return PyModule_Create(&definition);
+}

@@ -1,0 +1,147 @@
+"""The foreign-call seam: the one way in which this library calls C.
+
+`bind` turns an address and a signature into a Python function, `pointer` reads the address of an array's data and
+`repeat` calls a bound function over a loop. The C extension does it when it is there, ctypes otherwise (and where a
+platform passes arguments in a way that the extension does not know). ``NVMATH_SEAM=ctypes`` forces the fallback,
+``NVMATH_SEAM=c`` refuses it; `KIND` says which one is in use.
+
+Signatures are generated from rows (`nvmath.bindings._rows`), never typed: a wrong one crashes the process. One letter
+per C argument: ``i`` i32, ``I`` u32, ``q`` i64, ``Q`` u64, ``N`` usize, ``P`` ptr, ``f`` f32, ``d`` f64, ``b`` char,
+``s`` str; ``*`` before a letter is an array, ``&`` an out-parameter; ``>`` and the result: a letter, ``v`` void or
+``!`` status.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType
+from typing import Any
+
+_WANTED = os.environ.get("NVMATH_SEAM", "")
+if _WANTED not in ("", "c", "ctypes"):
+    raise ValueError(f"NVMATH_SEAM must be 'c' or 'ctypes', got {_WANTED!r}")
+
+_c: Any = None
+if _WANTED != "ctypes":
+    try:
+        from nvmath.bindings import _seam_c as _c
+    except ImportError:
+        if _WANTED == "c":
+            raise
+
+KIND = "ctypes" if _c is None else "c"
+
+#: Conventions that the extension knows whole: integers and floats in two sequences, 8 bytes a stack word.
+_WHOLE = sys.platform != "win32" and (platform.machine() in ("x86_64", "AMD64") or sys.platform == "linux")
+
+
+def _c_can_call(signature: str) -> bool:
+    if _c is None:
+        return False
+    if _WHOLE:
+        return True
+    words = signature.replace("*", "").replace("&", "").partition(">")[0]
+    floats = any(letter in words for letter in "fd") or signature[-1] in "fd"
+    return not floats and (sys.platform == "win32" or len(words) <= 8)
+
+
+def bind(
+    address: int,
+    name: str,
+    parameters: tuple[str, ...],
+    signature: str,
+    on_error: Callable[[int], object] | None,
+    doc: str,
+    module: str | None = None,
+) -> Callable[..., Any]:
+    """Makes a function that calls the C function at an address.
+
+    Parameters
+    ----------
+    address : int
+        Where the function is.
+    name : str
+        Its Python name.
+    parameters : tuple of str
+        Names of its Python arguments (the C arguments without the out-parameters).
+    signature : str
+        Letters as above.
+    on_error : callable or None
+        Called with a status other than 0; must raise.
+    doc : str
+        Its docstring.
+    module : str, optional
+        Its ``__module__``, also the first part of its name in errors.
+
+    Returns
+    -------
+    callable
+        Takes the arguments by position or keyword, checks each of them, releases the GIL and calls. It returns the
+        result (unless void or status) and the out-parameters: None, one value or a tuple.
+
+    Notes
+    -----
+    Raised by the function: OverflowError for a number that does not fit, ValueError for text that does not fit,
+    TypeError for another type or number of arguments, and what `on_error` raises. An array argument takes an address,
+    None (NULL), a buffer or a sequence of numbers (or of text); a writable contiguous buffer of the C type is passed as
+    it is, everything else is copied for the call, so what C writes there is lost.
+    """
+    if _c_can_call(signature):
+        return _c.bind(address, name, parameters, signature, on_error, doc, module)  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_ctypes
+
+    return _seam_ctypes.bind(address, name, parameters, signature, on_error, doc, module)
+
+
+def repeat(
+    function: Callable[..., Any],
+    shape: tuple[int, ...],
+    steps: tuple[tuple[int, ...], ...],
+    args: tuple[Any, ...],
+) -> None:
+    """Calls a bound function over a loop, releasing the GIL once.
+
+    Parameters
+    ----------
+    function : callable
+        A function made by `bind` that takes numbers and addresses and returns a status or nothing. Any other callable
+        is called from Python, once a turn.
+    shape : tuple of int
+        Extents of the loop, the last varying fastest. Empty: one call. An extent of 0: no call.
+    steps : tuple of tuple of int
+        For each argument, what one step along each dimension adds to it (bytes for addresses; may be negative). Only
+        64-bit integers and addresses advance; the steps of the others are 0.
+    args : tuple
+        The arguments of the first call.
+
+    Raises
+    ------
+    Exception
+        What the function raises: the first nonzero status ends the loop.
+    """
+    if _c is not None and type(function) is BuiltinFunctionType:
+        _c.repeat(function, shape, steps, args)
+        return
+    bound = getattr(function, "__bound__", None)
+    if bound is not None:  # what nvmath.bindings hands out before a library is open
+        repeat(bound(), shape, steps, args)
+        return
+    from nvmath.bindings import _seam_ctypes
+
+    _seam_ctypes.repeat(function, shape, steps, args)
+
+
+def _pointer() -> Callable[[object], int]:
+    if _c is not None:
+        return _c.pointer  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_ctypes
+
+    return _seam_ctypes.pointer
+
+
+#: ``pointer(obj) -> int``: address of the data of anything with the buffer protocol (read-only, strided, 0-d and empty
+#: arrays included) or else ``__array_interface__``; TypeError for other objects.
+pointer = _pointer()

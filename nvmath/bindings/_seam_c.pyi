@@ -1,0 +1,20 @@
+from collections.abc import Callable
+from typing import Any
+
+def bind(
+    address: int,
+    name: str,
+    parameters: tuple[str, ...],
+    signature: str,
+    on_error: Callable[[int], object] | None,
+    doc: str,
+    module: str | None = None,
+) -> Callable[..., Any]: ...
+def pointer(obj: object, /) -> int: ...
+def repeat(
+    function: Callable[..., Any],
+    shape: tuple[int, ...],
+    steps: tuple[tuple[int, ...], ...],
+    args: tuple[Any, ...],
+    /,
+) -> None: ...

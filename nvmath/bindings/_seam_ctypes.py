@@ -1,0 +1,331 @@
+"""The foreign-call seam over ctypes: for places without the C extension or with another way of passing floats.
+
+Same functions, same checks, same errors as `_seam.c`, at five to ten times the cost of a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from nvmath.bindings._functions import forwarding_function
+
+_TYPES: dict[str, Any] = {
+    "i": ctypes.c_int32,
+    "I": ctypes.c_uint32,
+    "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64,
+    "N": ctypes.c_size_t,
+    "P": ctypes.c_void_p,
+    "b": ctypes.c_byte,
+    "f": ctypes.c_float,
+    "d": ctypes.c_double,
+    "s": ctypes.c_char_p,
+}
+_RANGES = {
+    "i": (-(2**31), 2**31 - 1),
+    "I": (0, 2**32 - 1),
+    "q": (-(2**63), 2**63 - 1),
+    "Q": (0, 2**64 - 1),
+    "N": (0, 2**64 - 1),
+    "P": (0, 2**64 - 1),
+    "b": (-128, 255),
+}
+_DESCRIPTIONS = {
+    "i": "an int in -2**31..2**31-1 (i32)",
+    "I": "an int in 0..2**32-1 (u32)",
+    "q": "an int in -2**63..2**63-1 (i64)",
+    "Q": "an int in 0..2**64-1 (u64)",
+    "N": "an int in 0..2**64-1 (usize)",
+    "P": "an address, an int in 0..2**64-1, or None",
+    "b": "an int in -128..255 or one character (char)",
+    "f": "a real number (f32)",
+    "d": "a real number (f64)",
+    "s": "a str or bytes without NUL, or None",
+}
+_SAME_ITEMS = {"i": "ilqn", "q": "ilqn", "I": "ILQN", "Q": "ILQN", "N": "ILQN", "P": "ILQNPlqn", "b": "bBc"}
+_SAME_ITEMS |= {"f": "f", "d": "d", "s": ""}
+_MAX_WORDS, _MAX_FLOATS, _MAX_DIMENSIONS = 32, 8, 64
+
+
+class _Slot(NamedTuple):
+    kind: str  # "", "*" (array) or "&" (out)
+    code: str
+
+
+class _Argument(NamedTuple):
+    """What an error says about an argument."""
+
+    title: str
+    name: str
+    element: int | None = None
+
+    def refuse(self, kind: type[Exception], code: str, got: object) -> Exception:
+        where = f"'{self.name}'" if self.element is None else f"element {self.element} of '{self.name}'"
+        return kind(f"{self.title}(): {where} must be {_DESCRIPTIONS[code]}, got {got!r}")
+
+
+def _integer(value: object, code: str, argument: _Argument) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise argument.refuse(TypeError, code, value) from None
+    low, high = _RANGES[code]
+    if not low <= number <= high:
+        raise argument.refuse(OverflowError, code, value)
+    return number
+
+
+def _char(value: object, argument: _Argument) -> int:
+    if isinstance(value, str | bytes):
+        text = value.encode() if isinstance(value, str) else value
+        if len(text) != 1:
+            raise argument.refuse(ValueError, "b", value)
+        number = text[0]
+    else:
+        number = _integer(value, "b", argument)
+    return number - 256 if number > 127 else number
+
+
+def _floating(value: object, code: str, argument: _Argument) -> float:
+    if isinstance(value, str | bytes):
+        raise argument.refuse(TypeError, code, value)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError) as error:
+        raise argument.refuse(type(error), code, value) from None
+
+
+def _text(value: object, argument: _Argument) -> bytes | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | bytes):
+        raise argument.refuse(TypeError, "s", value)
+    text = value.encode() if isinstance(value, str) else value
+    if b"\0" in text:
+        raise argument.refuse(ValueError, "s", value)
+    return text
+
+
+def _scalar(value: object, code: str, argument: _Argument) -> Any:
+    if code == "s":
+        return _text(value, argument)
+    if code in "fd":
+        return _floating(value, code, argument)
+    if code == "b":
+        return _char(value, argument)
+    if code == "P" and value is None:
+        return None
+    return _integer(value, code, argument)
+
+
+def _matching_view(value: object, code: str) -> memoryview | None:
+    """A view of `value` if it is a contiguous buffer whose items are the C type already."""
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+    except (TypeError, BufferError, ValueError):
+        return None
+    letter = view.format.lstrip("@=<")
+    same = len(letter) == 1 and letter in _SAME_ITEMS[code] and view.itemsize == ctypes.sizeof(_TYPES[code])
+    if not same or not view.c_contiguous or (view.ndim == 0 and hasattr(value, "__index__")):
+        return None
+    return view
+
+
+def _array(value: object, code: str, argument: _Argument, kept: list[object]) -> Any:
+    if value is None:
+        return None
+    view = None if isinstance(value, int) else _matching_view(value, code)
+    if view is not None:
+        kept.append(view)
+        return ctypes.create_string_buffer(view.tobytes(), max(view.nbytes, 1)) if view.readonly else pointer(value)
+    if isinstance(value, int) or (hasattr(value, "__index__") and not _has_length(value)):
+        return _integer(value, "P", argument)
+    items: tuple[object, ...] | None
+    try:
+        items = None if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
+    except TypeError:
+        items = None
+    if items is None:
+        wanted = "must be an address (int), None, a sequence or a buffer"
+        raise TypeError(f"{argument.title}(): '{argument.name}' {wanted}, got {value!r}")
+    values = [_scalar(item, code, argument._replace(element=k)) for k, item in enumerate(items)]
+    kept.append(values)
+    return (_TYPES[code] * max(len(values), 1))(*values)
+
+
+def _has_length(value: object) -> bool:
+    try:
+        len(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+def _from_c(value: Any, code: str) -> Any:
+    if code == "P":
+        return value or 0
+    if code == "s":
+        return None if value is None else value.decode("utf-8", "replace")
+    return value
+
+
+def _read_signature(signature: str, name: str, parameters: tuple[str, ...]) -> tuple[list[_Slot], str]:
+    body, arrow, result = signature.partition(">")
+    slots: list[_Slot] = []
+    letters = iter(body)
+    for letter in letters:
+        kind = letter if letter in "*&" else ""
+        slots.append(_Slot(kind, next(letters, "?") if kind else letter))
+    floats = sum(slot.kind == "" and slot.code in "fd" for slot in slots)
+    if floats > _MAX_FLOATS or len(slots) - floats > _MAX_WORDS:
+        raise ValueError(f"bind(): {name} has more than {_MAX_WORDS} words or {_MAX_FLOATS} floats")
+    given = sum(slot.kind != "&" for slot in slots)
+    sound = arrow and result in set("iIqQNPfdsv!") and all(slot.code in _TYPES for slot in slots)
+    if not sound or given != len(parameters):
+        raise ValueError(f"bind(): signature '{signature}' of {name} is malformed or does not fit {parameters!r}")
+    return slots, result
+
+
+def _prototype(slots: list[_Slot], result: str) -> Any:
+    arguments = [_TYPES[slot.code] if slot.kind == "" else ctypes.c_void_p for slot in slots]
+    answer = None if result == "v" else ctypes.c_int32 if result == "!" else _TYPES[result]
+    return ctypes.CFUNCTYPE(answer, *arguments)
+
+
+def _raise_status(title: str, status: int, on_error: Callable[[int], object] | None) -> None:
+    if on_error is None:
+        raise RuntimeError(f"{title}(): status {status}")
+    on_error(status)
+    raise RuntimeError(f"{title}(): status {status}, and its error handler raised nothing")
+
+
+def bind(
+    address: int,
+    name: str,
+    parameters: tuple[str, ...],
+    signature: str,
+    on_error: Callable[[int], object] | None,
+    doc: str,
+    module: str | None = None,
+) -> Callable[..., Any]:
+    """Makes a function that calls the C function at an address; see `nvmath.bindings._seam.bind`."""
+    if not address:
+        raise ValueError(f"bind(): the address of {name} is 0")
+    slots, result = _read_signature(signature, name, parameters)
+    foreign = _prototype(slots, result)(address)
+    title = name if module is None else f"{module}.{name}"
+
+    def call(*args: object) -> Any:
+        kept: list[object] = []
+        outs: list[tuple[Any, str]] = []
+        values: list[Any] = []
+        position = 0
+        for kind, code in slots:
+            if kind == "&":
+                outs.append((_TYPES[code](), code))
+                values.append(ctypes.byref(outs[-1][0]))
+                continue
+            argument = _Argument(title, parameters[position])
+            value = args[position]
+            values.append(_array(value, code, argument, kept) if kind else _scalar(value, code, argument))
+            position += 1
+        returned = foreign(*values)
+        if result == "!" and returned:
+            _raise_status(title, returned, on_error)
+        answers = [] if result in "v!" else [_from_c(returned, result)]
+        answers += [_from_c(out.value, code) for out, code in outs]
+        return None if not answers else answers[0] if len(answers) == 1 else tuple(answers)
+
+    function = forwarding_function(name, parameters, call, doc, module)
+    function.__text_signature__ = f"({', '.join(parameters)})"
+    function.__seam__ = (slots, result)
+    return function  # type: ignore[no-any-return]
+
+
+class _PyBuffer(ctypes.Structure):
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    )
+
+
+_STRIDES = 0x10 | 0x8  # PyBUF_STRIDES
+
+
+def pointer(obj: object, /) -> int:
+    """The address of an object's data; see `nvmath.bindings._seam.pointer`."""
+    view = _PyBuffer()
+    try:
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES)
+    except Exception:
+        return _pointer_from_interface(obj)
+    address = view.buf or 0
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+    return int(address)
+
+
+def _pointer_from_interface(obj: object) -> int:
+    interface = getattr(obj, "__array_interface__", None)
+    if interface is None:
+        raise TypeError(f"pointer(): needs the buffer protocol or __array_interface__, got {obj!r}")
+    return operator.index(interface["data"][0])
+
+
+def check_repeatable(function: Any, args: tuple[Any, ...]) -> None:
+    """Refuses a bound function that `repeat` cannot advance, or another number of arguments."""
+    slots, result = function.__seam__
+    if result not in "!v" or any(slot.kind or slot.code == "s" for slot in slots):
+        title = f"{function.__module__}.{function.__name__}"
+        wanted = "must take numbers and addresses only and return a status or nothing"
+        raise TypeError(f"repeat(): {title}() {wanted}")
+    if len(args) != len(slots):
+        raise TypeError(f"{function.__name__}() takes {len(slots)} arguments, got {len(args)}")
+
+
+def _check_advance(function: Any, steps: tuple[tuple[int, ...], ...]) -> None:
+    for slot, row in zip(function.__seam__[0], steps, strict=True):
+        if slot.code not in "PNqQ" and any(row):
+            raise TypeError(f"repeat(): only 64-bit arguments advance, {function.__name__}() has others with a step")
+
+
+def _offsets(shape: tuple[int, ...], steps: tuple[tuple[int, ...], ...]) -> Iterator[list[int]]:
+    for index in product(*map(range, shape)):
+        yield [sum(i * s for i, s in zip(index, row, strict=True)) for row in steps]
+
+
+def repeat(
+    function: Callable[..., Any],
+    shape: tuple[int, ...],
+    steps: tuple[tuple[int, ...], ...],
+    args: tuple[Any, ...],
+    /,
+) -> None:
+    """Calls any function over a loop, one Python call a turn; see `nvmath.bindings._seam.repeat`."""
+    for given in (shape, steps, args, *steps):
+        if not isinstance(given, tuple):
+            raise TypeError(f"repeat(): shape, steps and args must be tuples, got {given!r}")
+    if hasattr(function, "__seam__"):
+        check_repeatable(function, args)
+    if len(steps) != len(args) or any(len(row) != len(shape) for row in steps):
+        raise ValueError("repeat(): steps must have one row per argument and one entry per dimension")
+    if len(shape) > _MAX_DIMENSIONS:
+        raise ValueError(f"repeat(): at most {_MAX_DIMENSIONS} dimensions, got {len(shape)}")
+    if any(extent < 0 for extent in shape):
+        raise ValueError("repeat(): extents must not be negative")
+    if hasattr(function, "__seam__"):
+        _check_advance(function, steps)
+    for offsets in _offsets(shape, steps):
+        function(*(value + offset if offset else value for value, offset in zip(args, offsets, strict=True)))

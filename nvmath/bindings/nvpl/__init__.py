@@ -1,0 +1,20 @@
+"""CPU libraries behind their common interfaces: ``fft`` is the FFTW3 ABI, served by NVPL, MKL or FFTW."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["fft"]
+
+_SUBMODULES = frozenset({"fft"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES})

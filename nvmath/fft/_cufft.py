@@ -1,0 +1,209 @@
+"""Transforms on a GPU through cuFFT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+from .._core import kernels
+from .._core.arrays import Adapter
+from .._core.dtypes import DType
+from .._core.place import Cuda, cuda, discard
+from ..bindings import _seam, cufft
+from ._callback_rules import lengths_with_large_primes, refuse_wrong_results, require_callback_support
+from ._callbacks import Callback
+from ._options import FFTDirection
+from ._passes import Capability, Move, Passes, Transform, lower
+from ._plan import Call, launch_of
+from ._problem import FFTProblem
+
+_NOT_SUPPORTED: Final = 16
+_LOOP_LIMIT: Final = 8
+
+# Half precision is computed in single: cuFFT's own has powers of two only, and overflows inside of a transform.
+CAPABILITY: Final = Capability(
+    max_rank=3,
+    nested=True,
+    preserves_c2r=lambda rank: False,
+    half=lambda problem: False,
+    loop_limit=lambda work: _LOOP_LIMIT,
+)
+
+
+class CudaMover:
+    """Copies, scalings and scratch memory on a GPU."""
+
+    def __init__(self, device: int, adapter: Adapter) -> None:
+        self.device, self.adapter = device, adapter
+
+    def move(self, step: Move) -> Call:
+        """Return the function that runs a copy."""
+        return kernels.move(
+            self.device, step.shape, step.in_strides, step.out_strides, step.in_dtype, step.out_dtype, step.zero_nbytes
+        )  # fmt: skip
+
+    def scale(self, shape: Any, strides: Any, dtype: DType, factor: float) -> Callable[..., None]:
+        """Return the function that scales a result."""
+        return kernels.scale(self.device, shape, strides, dtype, factor)
+
+    def scratch(self, nbytes: int, *stream: int) -> tuple[int, Any]:
+        """Take memory in the order of a stream."""
+        return self.adapter.allocate(nbytes, self.device, *stream)
+
+
+@dataclass(slots=True)
+class _Handle:
+    """One cuFFT plan, and the stream that it is set to."""
+
+    number: int
+    stream: int = -1
+
+
+class CufftPlan:
+    """The cuFFT plans of one problem, both directions; they share one work area."""
+
+    def __init__(
+        self, problem: FFTProblem, place: Cuda, callbacks: tuple[Callback | None, Callback | None], adapter: Adapter
+    ) -> None:
+        self.problem, self.place, self.callbacks = problem, place, callbacks
+        self.mover = CudaMover(place.device_id, adapter)
+        if any(callbacks):
+            _check_callbacks(problem, callbacks)
+        self.passes: Passes = lower(problem, CAPABILITY, single=any(callbacks))
+        self.handles: dict[int, _Handle] = {}  # by the position of the step
+        self.workspace_nbytes = self.nbytes = 0
+        transforms = [i for i, step in enumerate(self.passes.steps) if isinstance(step, Transform)]
+        try:
+            with place.current():
+                for i in transforms:
+                    first, last = i == transforms[0], i == transforms[-1]
+                    step = self.passes.steps[i]
+                    assert isinstance(step, Transform)
+                    self._open(i, step, callbacks[0] if first else None, callbacks[1] if last else None)
+        except BaseException:
+            self.close()
+            raise
+        self.positions = {id(self.passes.steps[i]): i for i in transforms}
+
+    @property
+    def handle(self) -> int | None:
+        """The first cuFFT handle."""
+        return next((handle.number for handle in self.handles.values()), None)
+
+    def _open(self, position: int, step: Transform, prolog: Callback | None, epilog: Callback | None) -> None:
+        number = cufft.create()
+        self.handles[position] = _Handle(number)
+        cufft.set_auto_allocation(number, 0)
+        capability = "".join(map(str, self.place.capability))
+        for callback in (prolog, epilog):
+            if callback is not None:
+                code = callback.ltoir(capability)
+                cufft.xt_set_jit_callback(number, None, code, len(code), callback.cufft_type, [callback.data])
+        try:
+            nbytes = cufft.xt_make_plan_many(number, *_arguments(step))
+        except cufft.cuFFTError as error:
+            if error.status == _NOT_SUPPORTED and (prolog or epilog):
+                primes = lengths_with_large_primes(tuple(dim[0] for dim in step.dims))
+                error.add_note(f"cuFFT does not support callbacks here; lengths with a prime factor above 127: {primes or 'none'}.")
+            raise
+        self.workspace_nbytes = max(self.workspace_nbytes, nbytes)
+
+    def attach(self, workspace: int) -> None:
+        """Use a work area from now on."""
+        for handle in self.handles.values():
+            cufft.set_work_area(handle.number, workspace)
+
+    def launch(self, direction: FFTDirection) -> Call:
+        """Return the function that computes the problem in one direction."""
+        with self.place.current():
+            return launch_of(self.problem, self.passes, self, self.mover, direction)
+
+    def call(self, step: Transform, direction: FFTDirection) -> Call:
+        """Return the function that runs one transform."""
+        handle = self.handles[self.positions[id(step)]]
+        number, sign = handle.number, int(direction)
+        execute, set_stream = cufft.xt_exec, cufft.set_stream
+
+        def run(source: int, target: int, stream: int) -> None:
+            if stream != handle.stream:
+                set_stream(number, stream)
+                handle.stream = stream
+            execute(number, source, target, sign)
+
+        if not step.loop:
+            return run
+        extents = tuple(dim[0] for dim in step.loop)
+        sizes = _itemsizes(step)
+        none = (0,) * len(step.loop)
+        offsets = none, tuple(dim[1] * sizes[0] for dim in step.loop), tuple(dim[2] * sizes[1] for dim in step.loop), none
+
+        def run_loop(source: int, target: int, stream: int) -> None:
+            if stream != handle.stream:
+                set_stream(number, stream)
+                handle.stream = stream
+            _seam.repeat(execute, extents, offsets, (number, source, target, sign))
+
+        return run_loop
+
+    def close(self) -> None:
+        """Queue the handles for destruction."""
+        handles, self.handles = self.handles, {}
+        for handle in handles.values():
+            discard(cufft.destroy, handle.number)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _itemsizes(step: Transform) -> tuple[int, int]:
+    real = step.precision.itemsize
+    return (real if step.kind == "R2C" else 2 * real), (real if step.kind == "C2R" else 2 * real)
+
+
+def _arguments(step: Transform) -> tuple[Any, ...]:
+    """The arguments of ``cufftXtMakePlanMany`` behind the handle."""
+    real, complex_ = step.precision.code, step.precision.complex.code
+    in_type, out_type = (real if step.kind == "R2C" else complex_), (real if step.kind == "C2R" else complex_)
+    lengths = tuple(dim[0] for dim in step.dims)
+    inembed, onembed = step.embed
+    count, idist, odist = step.batch
+    _, istride, ostride = step.dims[-1]
+    idist, odist = idist or prod(inembed) * istride, odist or prod(onembed) * ostride
+    return (
+        len(lengths), lengths, inembed, istride, idist, in_type, onembed, ostride, odist, out_type, count, in_type
+    )  # fmt: skip
+
+
+def _check_callbacks(problem: FFTProblem, callbacks: tuple[Callback | None, Callback | None]) -> None:
+    version = cufft.get_version()
+    require_callback_support(version)
+    prolog, epilog = callbacks
+    for callback in callbacks:
+        if callback is not None:
+            callback.require_place("cuda")
+    real_side = (problem.kind == "R2C" and prolog is not None) or (problem.kind == "C2R" and epilog is not None)
+    refuse_wrong_results(version, problem.kind, problem.lengths, problem.precision.name, real_side)
+
+
+def estimate(arguments: tuple[Any, ...], technique: str, handle: int | None, device: int) -> int:
+    """Return the workspace that cuFFT estimates for the plan arguments of a key."""
+    rank, n, inembed, istride, idist, in_type, onembed, ostride, odist, out_type, batch, exec_type = arguments
+    if technique == "refined":
+        if handle is None:
+            raise ValueError(
+                "technique='refined' needs a handle: make one with nvmath.bindings.cufft.create() on the device, and destroy it "
+                "afterwards with nvmath.bindings.cufft.destroy()."
+            )
+        return int(
+            cufft.xt_get_size_many(
+                handle, rank, n, inembed, istride, idist, in_type, onembed, ostride, odist, out_type, batch, exec_type
+            )
+        )
+    kinds = {(4, 4): 41, (0, 4): 42, (4, 0): 44, (5, 5): 105, (1, 5): 106, (5, 1): 108}
+    kind = kinds.get((int(in_type), int(out_type)))
+    if kind is None:
+        raise ValueError("cuFFT estimates single and double precision only; pass technique='refined' and a handle.")
+    with cuda(device).current():
+        return int(cufft.estimate_many(rank, n, inembed, istride, idist, onembed, ostride, odist, kind, batch))

@@ -1,0 +1,105 @@
+"""Transforms on the CPU through the FFTW3 interface: MKL, NVPL or FFTW."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any, Final
+
+from .._core.fork import children
+from ..bindings import _seam
+from ..bindings.nvpl import fft as fftw
+from ._options import FFTDirection
+from ._passes import Capability, Transform
+from ._plan import Call
+from ._problem import FFTProblem
+
+_KINDS: Final = {"C2C": 1, "C2R": 2, "R2C": 3}
+_PRECISIONS: Final = {"float32": (32, "float"), "float64": (64, "double")}
+_IN_PLACE: Final = (1 << 20, 1 << 20)
+_OUT_OF_PLACE: Final = (1 << 20, 1 << 30)
+"""Addresses for planning by estimate, which does not touch memory; whether they are equal is all that counts."""
+
+_ELEMENTS_PER_THREAD: Final = 1 << 14
+
+
+def never(problem: FFTProblem) -> bool:
+    """No half precision on the CPU: it is converted."""
+    return False
+
+
+def loop_limit(work: int) -> int:
+    """A loop of calls costs about 0.3 us each; a copy costs about 1 ns an element, twice."""
+    return max(4, work // 128 * 8)
+
+
+# MKL leaves the input of an out-of-place C2R transform alone at every rank (tested); FFTW and NVPL promise it for one axis only.
+CAPABILITIES: Final = {
+    "mkl": Capability(7, False, lambda rank: True, never, loop_limit),
+    "nvpl": Capability(3, False, lambda rank: rank == 1, never, loop_limit),
+    "fftw": Capability(7, False, lambda rank: rank == 1, never, loop_limit),
+}
+
+
+class FftwLibrary:
+    """The plans of one problem; those of a C2C transform are made per direction, at first use."""
+
+    def __init__(self, flavour: str, num_threads: int) -> None:
+        self.num_threads = num_threads
+        self.flags = 1 << 6 | fftw.PRESERVE_INPUT | (fftw.UNALIGNED if flavour == "fftw" else 0)
+        self.handles: list[tuple[int, int]] = []
+
+    def call(self, step: Transform, direction: FFTDirection) -> Call:
+        """Return the function that runs a transform."""
+        bits, name = _PRECISIONS[step.precision.name]
+        kind = step.kind.lower()
+        in_place = step.source == step.target and step.kind == "C2C"
+        batch = [step.batch] if step.batch[0] != 1 else []
+        handle = fftw.plan_guru(
+            bits, _KINDS[step.kind], direction, step.dims, batch, *(_IN_PLACE if in_place else _OUT_OF_PLACE),
+            flags=self.flags if step.kind != "C2R" or len(step.dims) == 1 else self.flags & ~fftw.PRESERVE_INPUT,
+            num_threads=threads_for(step, self.num_threads),
+        )  # fmt: skip
+        self.handles.append((bits, handle))
+        execute = getattr(fftw, f"execute_{kind}_{name}")
+        if not step.loop:
+            return partial(execute, handle)
+        extents = tuple(dim[0] for dim in step.loop)
+        real = step.precision.itemsize
+        sizes = (real if step.kind == "R2C" else 2 * real, real if step.kind == "C2R" else 2 * real)
+        steps = (
+            (0,) * len(step.loop), tuple(dim[1] * sizes[0] for dim in step.loop), tuple(dim[2] * sizes[1] for dim in step.loop)
+        )  # fmt: skip
+        return lambda source, target: _seam.repeat(execute, extents, steps, (handle, source, target))
+
+    def close(self) -> None:
+        """Destroy the plans, unless they are the parent's."""
+        handles, self.handles = self.handles, []
+        for bits, handle in handles:
+            fftw.destroy_guru(bits, handle)
+
+
+def threads_for(step: Transform, available: int) -> int:
+    """Fewer threads for small transforms: starting one costs more than it saves."""
+    if children.openmp_is_unsafe():
+        return 1
+    work = prod(dim[0] for dim in step.dims) * step.batch[0]
+    return max(1, min(available, work // _ELEMENTS_PER_THREAD))
+
+
+def largest_prime_factor(length: int) -> int:
+    """Return the largest prime factor of a positive integer."""
+    largest, factor = 1, 2
+    while factor * factor <= length:
+        while length % factor == 0:
+            largest, length = factor, length // factor
+        factor += 1
+    return max(largest, length)
+
+
+def flavour() -> Any:
+    """Return which library serves the interface, or None when there is none."""
+    try:
+        return fftw.fftw_library()
+    except RuntimeError:
+        return None

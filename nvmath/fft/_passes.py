@@ -1,0 +1,270 @@
+"""Lowering: any FFT as a short list of steps that a library can do.
+
+A library transforms a few axes over one batch dimension in one call, and reads some layouts only. What it cannot do in one call is
+done by several calls (more axes), by a loop of calls (more batch dimensions) or through a packed copy (other layouts). All of
+this is decided here, once, on integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from .._core.dtypes import DTYPES, DType
+from .._core.layout import Dim, Ints, dense, is_dense, merge, stride_order
+from ._problem import FFTProblem
+
+INPUT: Final = 0
+OUTPUT: Final = 1
+SCRATCH: Final = 2  # and above
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What one call of a library can do."""
+
+    max_rank: int
+    nested: bool  # transformed axes must nest with positive strides, as in the "many" interface
+    preserves_c2r: Callable[[int], bool]  # by number of axes: whether a C2R call leaves its input alone
+    half: Callable[[FFTProblem], bool]  # whether half precision of this problem is native
+    loop_limit: Callable[[int], int]  # by elements of one call: how many calls in a row are better than a copy
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Copy elements between two buffers, converting the dtype."""
+
+    source: int
+    target: int
+    shape: Ints
+    in_strides: Ints
+    out_strides: Ints
+    in_dtype: DType
+    out_dtype: DType
+    zero_nbytes: int = 0  # clear that much of the target first
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """One library call, or a loop of the same call over `loop`; strides in elements of the side that they belong to."""
+
+    kind: str
+    precision: DType
+    source: int
+    target: int
+    dims: tuple[Dim, ...]  # (length, input stride, output stride), slowest first, the halved axis last
+    embed: tuple[Ints, Ints]  # extents of the storage of `dims`, input and output (nested libraries only)
+    batch: Dim
+    loop: tuple[Dim, ...]
+
+
+Step = Move | Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The steps of one FFT and the scratch memory that they need."""
+
+    steps: tuple[Step, ...]
+    scratch: tuple[int, ...]  # bytes of buffer SCRATCH, SCRATCH + 1, ...
+    first_strides: Ints  # layout that the first transform reads
+    scaled: bool
+
+    @property
+    def direct(self) -> bool:
+        """Whether it is a single call on the operand and the result."""
+        return (
+            len(self.steps) == 1
+            and isinstance(self.steps[0], Transform)
+            and not self.steps[0].loop
+            and not self.scratch
+            and not self.scaled
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    buffer: int
+    shape: Ints
+    strides: Ints
+
+
+def lower(problem: FFTProblem, library: Capability, *, single: bool = False) -> Passes:
+    """Decide the steps of a problem for a library.
+
+    Parameters
+    ----------
+    problem : FFTProblem
+        What to compute.
+    library : Capability
+        What one call can do.
+    single : bool
+        Callbacks are attached: they see flat offsets, so every transform must be one call.
+
+    Raises
+    ------
+    ValueError
+        `single` is asked and the problem needs a loop of calls.
+    """
+    if problem.empty:
+        return Passes((), (), problem.in_strides, scaled=False)
+    scaled = problem.norm is not None
+    half = problem.precision.name == "float16" and not library.half(problem)
+    precision = DTYPES["float32"] if half else problem.precision
+    result = _Lowering(problem, library, precision, converted=half, single=single).run()
+    return Passes(result.steps, result.scratch, result.first_strides, scaled)
+
+
+class _Lowering:
+    def __init__(
+        self, problem: FFTProblem, library: Capability, precision: DType, *, converted: bool, single: bool
+    ) -> None:
+        self.problem, self.library, self.precision, self.converted, self.single = (
+            problem, library, precision, converted, single
+        )  # fmt: skip
+        self.in_dtype = precision if problem.kind == "R2C" else precision.complex
+        self.out_dtype = precision if problem.kind == "C2R" else precision.complex
+        self.chunks = _chunks(problem, library.max_rank)
+
+    def run(self) -> Passes:
+        problem = self.problem
+        source = _Side(INPUT, problem.source_shape, problem.source_strides)
+        target = _Side(OUTPUT, problem.out_shape, problem.out_strides)
+        resized = problem.shape != problem.source_shape
+        overwritten = problem.kind == "C2R" and (
+            len(self.chunks) > 1 or not self.library.preserves_c2r(len(self.chunks[0]))
+        )
+        if not (resized or self.converted or overwritten) and (calls := self.calls(source, target)):
+            return Passes(tuple(calls), (), problem.in_strides, scaled=False)
+        if not self.converted:
+            for strides in self.input_layouts():
+                in_place = problem.kind == "C2C" and not problem.inplace and strides == problem.out_strides
+                copy = _Side(OUTPUT if in_place else SCRATCH, problem.shape, strides)
+                if calls := self.calls(copy, target):
+                    return self.passes([self.move_in(copy), *calls], copy.strides, () if in_place else (copy,))
+        return self.through_packed(target)
+
+    def input_layouts(self) -> list[Ints]:
+        """Dense layouts of a copy of the input that are worth trying, the most useful first."""
+        problem = self.problem
+        layouts = [dense(problem.shape, stride_order(problem.shape, problem.in_strides))]
+        if problem.kind == "C2C" and is_dense(problem.out_shape, problem.out_strides):
+            layouts.append(problem.out_strides)
+        layouts.append(self.packed(problem.shape))
+        return layouts
+
+    def packed(self, shape: Ints) -> Ints:
+        """Transformed axes fastest, the halved one first of all; batch axes in the order of the result."""
+        problem = self.problem
+        batch = [axis for axis in stride_order(problem.out_shape, problem.out_strides) if axis not in problem.axes]
+        return dense(shape, (*problem.axes[::-1], *batch))
+
+    def through_packed(self, target: _Side) -> Passes:
+        problem = self.problem
+        copy = _Side(SCRATCH, problem.shape, self.packed(problem.shape))
+        same = problem.kind == "C2C"
+        result = _Side(SCRATCH if same else SCRATCH + 1, problem.out_shape, self.packed(problem.out_shape))
+        calls = self.calls(copy, result) or ([] if self.single else self.calls(copy, result, unlimited=True))
+        if not calls:
+            raise ValueError(
+                f"Callbacks are not possible for {problem}: it needs a loop of library calls. Transform at most "
+                f"{2 * self.library.max_rank} axes at a time."
+            )
+        unpack = Move(
+            result.buffer, OUTPUT, problem.out_shape, result.strides, target.strides, self.out_dtype, problem.out_dtype
+        )  # fmt: skip
+        return self.passes([self.move_in(copy), *calls, unpack], copy.strides, (copy,) if same else (copy, result))
+
+    def move_in(self, copy: _Side) -> Move:
+        problem = self.problem
+        common = tuple(map(min, problem.source_shape, problem.shape))
+        grows = common != problem.shape
+        return Move(
+            INPUT, copy.buffer, common, problem.source_strides, copy.strides, problem.in_dtype, self.in_dtype,
+            prod(problem.shape) * self.in_dtype.itemsize if grows else 0,
+        )  # fmt: skip
+
+    def passes(self, steps: list[Step], first: Ints, scratch: Sequence[_Side]) -> Passes:
+        itemsizes = (self.in_dtype.itemsize, self.out_dtype.itemsize)
+        sizes = tuple(prod(side.shape) * itemsizes[side.buffer - SCRATCH] for side in scratch)
+        return Passes(tuple(steps), sizes, first, scaled=False)
+
+    def calls(self, source: _Side, target: _Side, *, unlimited: bool = False) -> list[Step]:
+        """The transforms from one side to the other, or nothing when a call cannot read or write the layouts."""
+        kind, result = self.problem.kind, []
+        if kind == "C2R":
+            for chunk in self.chunks[:-1]:
+                result.append(self.call("C2C", chunk, source, source, unlimited))
+            result.append(self.call("C2R", self.chunks[-1], source, target, unlimited))
+        else:
+            result.append(self.call(kind, self.chunks[-1], source, target, unlimited))
+            for chunk in self.chunks[-2::-1]:
+                result.append(self.call("C2C", chunk, target, target, unlimited))
+        return [] if None in result else [call for call in result if call is not None]
+
+    def call(self, kind: str, axes: Ints, source: _Side, target: _Side, unlimited: bool) -> Transform | None:
+        problem = self.problem
+        lengths = dict(zip(problem.axes, problem.lengths, strict=True))
+        kept = [axis for axis in axes[:-1] if lengths[axis] != 1]
+        if kind != "C2C" or lengths[axes[-1]] != 1 or not kept:
+            kept.append(axes[-1])
+        if kind == "C2C":
+            kept.sort(key=lambda axis: (-abs(source.strides[axis]), -abs(target.strides[axis])))
+        dims = tuple((lengths[axis], source.strides[axis], target.strides[axis]) for axis in kept)
+        rest = [axis for axis in range(len(problem.shape)) if axis not in axes]
+        batch = merge((source.shape[axis], source.strides[axis], target.strides[axis]) for axis in rest)
+        embed: tuple[Ints, Ints] = ((), ())
+        if self.library.nested:
+            inner, outer = _embed(source, kept), _embed(target, kept)
+            if inner is None or outer is None:
+                return None
+            embed = inner, outer
+            usable = [dim for dim in batch if dim[1] > 0 and dim[2] > 0]
+        else:
+            if any(dim[0] != 1 and 0 in dim[1:] for dim in dims):  # no library reads one element as many points
+                return None
+            usable = [dim for dim in batch if dim[1] and dim[2]]
+        main = max(usable, key=lambda dim: (dim[0], -abs(dim[2])), default=(1, 0, 0))
+        loop = tuple(dim for dim in batch if dim != main)
+        count = prod(dim[0] for dim in loop)
+        work = prod(dim[0] for dim in dims) * main[0]
+        if loop and not unlimited and (self.single or count > self.library.loop_limit(work)):
+            return None
+        return Transform(kind, self.precision, source.buffer, target.buffer, dims, embed, main, loop)
+
+
+def _embed(side: _Side, axes: list[int]) -> Ints | None:
+    """Storage extents of nested axes, slowest first, or None when they do not nest."""
+    if any(side.strides[axis] <= 0 for axis in axes):
+        return None
+    extents = [side.shape[axes[0]]]
+    for slow, fast in zip(axes, axes[1:], strict=False):
+        extent, rest = divmod(side.strides[slow], side.strides[fast])
+        if rest or extent < side.shape[fast]:
+            return None
+        extents.append(extent)
+    return tuple(extents)
+
+
+def _chunks(problem: FFTProblem, max_rank: int) -> list[Ints]:
+    """Split the transformed axes into groups of at most `max_rank`; the last one holds the halved axis.
+
+    Axes of length 1 do not count: transforming along them changes nothing.
+    """
+    *others, last = problem.axes
+    lengths = dict(zip(problem.axes, problem.lengths, strict=True))
+    long = [axis for axis in others if lengths[axis] != 1]
+    if problem.kind == "C2C":
+        strides = problem.in_strides
+        ordered = sorted((*long, last), key=lambda axis: (-abs(strides[axis]), axis))
+        if len(ordered) > 1 and lengths[last] == 1:
+            ordered.remove(last)
+    else:
+        ordered = [*long, last]
+    chunks: list[Ints] = []
+    while ordered:
+        chunks.insert(0, tuple(ordered[-max_rank:]))
+        ordered = ordered[:-max_rank]
+    return chunks
