@@ -13,7 +13,7 @@ SEAM = Extension(
     sources=["nvmath/bindings/_seam.c"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
     py_limited_api=STABLE,
-    extra_compile_args=[] if sys.platform == "win32" else ["-O2"],
+    extra_compile_args=[] if sys.platform == "win32" else ["-O2", "-g0"],
     optional=True,  # without a compiler the ctypes seam serves
 )
 

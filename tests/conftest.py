@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -10,9 +9,15 @@ from hypothesis import HealthCheck, settings
 
 import nvmath
 
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """PyTorch warns once per process when the first complex32 tensor is made; that is its own affair."""
+    config.addinivalue_line("filterwarnings", "ignore:ComplexHalf support is experimental:UserWarning")
+
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.load_profile("default")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -10,10 +11,17 @@ from typing import Any
 import numpy as np
 import oracles
 from frameworks import COMPLEX_OF, Framework, real_of
+from hypothesis import settings
 from hypothesis import strategies as st
 
 EXTENTS = (1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17)
 LONG = (1, 2, 3, 31, 32, 37, 64, 97, 100, 127, 128, 211, 243, 256, 509, 512, 1009)
+EFFORT = float(os.environ.get("NVMATH_TEST_EFFORT", "1"))
+
+
+def examples(count: int) -> settings:
+    """Draw that many examples, times NVMATH_TEST_EFFORT."""
+    return settings(max_examples=max(1, int(count * EFFORT)))
 
 
 @dataclass(frozen=True)

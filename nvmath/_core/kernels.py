@@ -7,6 +7,7 @@ arguments, so one compilation serves every layout of a rank.
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -29,6 +30,21 @@ _STORAGE: Final = {
     "complex32": ("ushort2", 2), "complex64": ("float2", 2), "complex128": ("double2", 2),
 }  # fmt: skip
 
+_LAYOUT: Final = """
+struct Layout { long long extent[RANK], in[RANK], out[RANK]; };
+
+__device__ inline void locate(const Layout& layout, index i, long long& from, long long& to) {
+    from = to = 0;
+    #pragma unroll
+    for (int k = RANK - 1; k >= 0; --k) {
+        index extent = (index)layout.extent[k], outer = i / extent, at = i - outer * extent;
+        i = outer;
+        from += at * layout.in[k];
+        to += at * layout.out[k];
+    }
+}
+"""
+
 _SOURCE: Final = """
 __device__ inline float widen(unsigned short h) { float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h)); return f; }
 __device__ inline float widen(float f) { return f; }
@@ -37,21 +53,11 @@ __device__ inline void narrow(unsigned short& h, float f) { asm("cvt.rn.f16.f32 
 __device__ inline void narrow(float& g, float f) { g = f; }
 __device__ inline void narrow(double& e, double d) { e = d; }
 
-struct Layout { long long extent[RANK], in[RANK], out[RANK]; };
-
 extern "C" __global__ void run(const IN* source, OUT* target, unsigned long long count, double factor, Layout layout) {
-    typedef INDEX index;
     const index step = (index)gridDim.x * blockDim.x;
     for (index i = (index)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-        index rest = i;
-        long long from = 0, to = 0;
-        #pragma unroll
-        for (int k = RANK - 1; k >= 0; --k) {
-            index extent = (index)layout.extent[k], outer = rest / extent, at = rest - outer * extent;
-            rest = outer;
-            from += at * layout.in[k];
-            to += at * layout.out[k];
-        }
+        long long from, to;
+        locate(layout, i, from, to);
         const IN value = source[from];
         OUT& result = target[to];
         BODY
@@ -68,56 +74,50 @@ _BODIES: Final = {
 }
 
 
-class _Layout(ctypes.Structure):
-    """Made for each rank by :func:`_layout_type`."""
-
-
 @cache
-def _layout_type(rank: int) -> type[ctypes.Structure]:
+def layout_type(rank: int) -> type[ctypes.Structure]:
     vector = ctypes.c_longlong * rank
     return type("Layout", (ctypes.Structure,), {"_fields_": [("extent", vector), ("inner", vector), ("outer", vector)]})
 
 
 _functions: dict[tuple[Any, ...], int] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
-def _function(device: int, operation: str, in_type: str, out_type: str, parts: int, rank: int, wide: bool) -> int:
-    """Return the kernel for a device, compiling it when it is new."""
-    key = (device, operation, in_type, out_type, rank, wide)
-    function = _functions.get(key)
+def definitions(rank: int, wide: bool) -> str:
+    """Return the lines that every kernel over a layout starts with."""
+    return f"#define RANK {rank}\ntypedef unsigned {'long long' if wide else 'int'} index;\n{_LAYOUT}"
+
+
+def compiled(device: int, key: tuple[Any, ...], build: Callable[[str], bytes]) -> int:
+    """Return the kernel ``run`` of a cubin, building it when the key is new for the device; `build` gets ``"90"`` or the like."""
+    function = _functions.get((device, *key))
     if function is None:
         with _lock:
-            function = _functions.get(key)
+            function = _functions.get((device, *key))
             if function is None:
-                major, minor = places.cuda(device).capability
-                options = (
-                    f"-arch=sm_{major}{minor}", f"-DRANK={rank}", f"-DIN={in_type}", f"-DOUT={out_type}",
-                    f"-DINDEX=unsigned {'long long' if wide else 'int'}",
-                    f"-DWIDE={'double' if 'double' in out_type else 'float'}",
-                )  # fmt: skip
-                source = _SOURCE.replace("BODY", _BODIES[operation, parts])
-                with places.cuda(device).current():
-                    module = driver.module_load_data(nvrtc.compile(source, "nvmath_move.cu", options))
-                    function = _functions[key] = driver.module_get_function(module, "run")
+                place = places.cuda(device)
+                with place.current():
+                    module = driver.module_load_data(build("{}{}".format(*place.capability)))
+                    function = _functions[device, *key] = driver.module_get_function(module, "run")
     return function
 
 
-class _Launcher:
-    """A kernel with its arguments in place; only the addresses change from call to call."""
+class Elementwise:
+    """A kernel over the elements of a layout, with its arguments in place; only the addresses change from call to call.
 
-    def __init__(
-        self, device: int, operation: str, in_type: str, out_type: str, parts: int, dims: list[Dim], factor: float
-    ) -> None:
+    The kernel is ``run(source, target, count, extra, layout)``, where `extra` is 8 bytes of any meaning.
+    """
+
+    def __init__(self, function: Callable[[int, bool], int], dims: list[Dim], extra: Any) -> None:
         dims = dims or [(1, 0, 0)]
         self.count = prod(dim[0] for dim in dims)
         self.function = 0
         if self.count == 0:
             return
-        wide = self.count > 2**31 - _THREADS * _MAX_BLOCKS
-        self.function = _function(device, operation, in_type, out_type, parts, len(dims), wide)
-        self.layout = _layout_type(len(dims))(*(tuple(dim[side] for dim in dims) for side in range(3)))
-        self.values = (ctypes.c_void_p(0), ctypes.c_void_p(0), ctypes.c_ulonglong(self.count), ctypes.c_double(factor))
+        self.function = function(len(dims), self.count > 2**31)
+        self.layout = layout_type(len(dims))(*(tuple(dim[side] for dim in dims) for side in range(3)))
+        self.values = (ctypes.c_void_p(0), ctypes.c_void_p(0), ctypes.c_ulonglong(self.count), extra)
         addresses = [ctypes.addressof(value) for value in (*self.values, self.layout)]
         self.arguments = (ctypes.c_void_p * len(addresses))(*addresses)
         self.address = ctypes.addressof(self.arguments)
@@ -129,6 +129,19 @@ class _Launcher:
             driver.launch_kernel(self.function, self.blocks, 1, 1, _THREADS, 1, 1, 0, stream, self.address, None)
 
 
+def _own(device: int, operation: str, in_type: str, out_type: str, parts: int, dims: list[Dim], factor: float) -> Elementwise:
+    def function(rank: int, wide: bool) -> int:
+        def build(capability: str) -> bytes:
+            source = f"{definitions(rank, wide)}#define WIDE {'double' if 'double' in out_type else 'float'}\n{_SOURCE}"
+            for word, value in (("BODY", _BODIES[operation, parts]), ("IN", in_type), ("OUT", out_type)):
+                source = re.sub(rf"\b{word}\b", value, source)
+            return nvrtc.compile(source, "nvmath_move.cu", (f"-arch=sm_{capability}",))
+
+        return compiled(device, (operation, in_type, out_type, rank, wide), build)
+
+    return Elementwise(function, dims, ctypes.c_double(factor))
+
+
 def move(
     device: int, shape: Ints, in_strides: Ints, out_strides: Ints, in_dtype: DType, out_dtype: DType, zero_nbytes: int = 0
 ) -> Callable[[int, int, int], None]:
@@ -138,10 +151,10 @@ def move(
         dims = [(0, 0, 0)]
     if in_dtype is out_dtype:
         raw = _RAW[in_dtype.itemsize]
-        launcher = _Launcher(device, "copy", raw, raw, 1, dims, 1.0)
+        launcher = _own(device, "copy", raw, raw, 1, dims, 1.0)
     else:
         (in_type, parts), (out_type, _) = _STORAGE[in_dtype.name], _STORAGE[out_dtype.name]
-        launcher = _Launcher(device, "cast", in_type, out_type, parts, dims, 1.0)
+        launcher = _own(device, "cast", in_type, out_type, parts, dims, 1.0)
     if not zero_nbytes:
         return launcher
 
@@ -152,8 +165,7 @@ def move(
     return run
 
 
-def scale(device: int, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int, int], None]:
-    """Return a function that multiplies every element at an address by a number, on a stream."""
+def scale(device: int, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int, int, int], None]:
+    """Return a function that multiplies every element of a buffer, given as input and as output, by a number."""
     name, parts = _STORAGE[dtype.name]
-    launcher = _Launcher(device, "scale", name, name, parts, merge(zip(shape, strides, strides, strict=True)), factor)
-    return lambda target, stream: launcher(target, target, stream)
+    return _own(device, "scale", name, name, parts, merge(zip(shape, strides, strides, strict=True)), factor)

@@ -53,10 +53,10 @@ def move(
     return run
 
 
-def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int], None]:
-    """Return a function that multiplies every element at an address by a number."""
+def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int, int], None]:
+    """Return a function that multiplies every element of a buffer, given as input and as output, by a number."""
 
-    def run(target: int) -> None:
+    def run(source: int, target: int) -> None:
         values = array_at(target, shape, strides, dtype)
         values *= values.dtype.type(factor)
 

@@ -25,9 +25,16 @@ class FunctionNotFoundError(RuntimeError):
 
 
 def library_not_found(
-    name: str, title: str, needed_by: str, files: Iterable[str], install: str, override: str, places: Iterable[str]
+    name: str,
+    title: str,
+    needed_by: str,
+    files: Iterable[str],
+    install: str,
+    override: str,
+    places: Iterable[str],
+    refusals: Iterable[str] = (),
 ) -> LibraryNotFoundError:
-    """The error for a missing library, in at most ten lines."""
+    """The error for a missing library, in at most ten lines; `refusals` is what the loader said of files it found."""
     listed = list(places)
     subject = title[0].upper() + title[1:] if title.startswith(("the ", "an ", "a ")) else title
     lines = [
@@ -37,10 +44,12 @@ def library_not_found(
     ]
     if override:
         lines.append(f"  or name it in the environment variable {override} (a file name or a path)")
-    lines.append("  searched, after the libraries in this process:")
-    lines += [f"    {place}" for place in listed[:_MOST_PLACES]]
-    if len(listed) > _MOST_PLACES:
-        lines.append(f"    and {len(listed) - _MOST_PLACES} more")
+    refused = [f"  there, but not loadable: {' '.join(refusal.split())}" for refusal in refusals][:1]
+    most = _MOST_PLACES - len(refused)
+    lines += [*refused, "  searched, after the libraries in this process:"]
+    lines += [f"    {place}" for place in listed[:most]]
+    if len(listed) > most:
+        lines.append(f"    and {len(listed) - most} more")
     return LibraryNotFoundError("\n".join(lines), name)
 
 

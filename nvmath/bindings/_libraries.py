@@ -18,7 +18,8 @@ class Candidate:
     files : tuple of str
         File names (or patterns) that must all be there.
     parts : tuple of tuple of str
-        Further files that are used if they are there; the first of each tuple wins.
+        Further files that are opened too if they are there, beside the first file or where that is looked for; the
+        first of each tuple wins.
     version : tuple of str
         Convention (see `_versions`) and symbol.
     title : str
@@ -34,9 +35,7 @@ class Candidate:
     def at(self, file: str) -> Candidate:
         """The candidate with its first file replaced, and the others looked for beside it."""
         folder = os.path.dirname(file)
-        beside = tuple(os.path.join(folder, name) if folder else name for name in self.files[1:])
-        parts = tuple(tuple(os.path.join(folder, name) if folder else name for name in part) for part in self.parts)
-        return replace(self, files=(file, *beside), parts=parts)
+        return replace(self, files=(file, *(os.path.join(folder, name) for name in self.files[1:])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,8 @@ class LibraryRow:
     override: str = ""
     pathfinder: str = ""
     cuda: bool = False
+    needs: tuple[str, ...] = ()
+    loader_first: bool = False  # the system's own choice is right: there may be several, only one fits the kernel
 
 
 def _file(stem: str, major: str, windows: str) -> str:
@@ -63,14 +64,18 @@ def _toolkit_row(line: tuple[str, ...]) -> LibraryRow:
     name, title, serves, package, stem, major13, major12, windows13, windows12, folder, convention, symbol = line
     version = (convention, symbol)
     files = (_file(stem, major13, windows13), _file(stem, major12, windows12))
+    parts = [((part.format(cuda),),) if part else () for cuda in ("13", "12") for part in (_PARTS.get(name, ""),)]
+    candidates: tuple[Candidate, ...] = (
+        Candidate("13", files[:1], parts[0], version),
+        Candidate("12", files[1:], parts[1], version),
+    )
     if files[0] == files[1]:
-        candidates: tuple[Candidate, ...] = (Candidate("", files[:1], version=version),)
-    else:
-        candidates = (Candidate("13", files[:1], version=version), Candidate("12", files[1:], version=version))
+        candidates = (Candidate("", files[:1], (), version),)
     leaf = "bin" if sys.platform == "win32" else "lib"
-    folders = tuple(f"nvidia/{place}/{leaf}" for place in ("cu13", folder, "cu12"))
+    folders = ("nvidia/cu13/" + leaf, f"nvidia/{folder}" if "/" in folder else f"nvidia/{folder}/{leaf}")
     install = f"pip install {package} (CUDA 13) or {package}-cu12 (CUDA 12)"
-    return LibraryRow(name, title, serves, install, candidates, folders, pathfinder=stem, cuda=True)
+    needs = _NEEDS.get(name, ())
+    return LibraryRow(name, title, serves, install, candidates, folders, pathfinder=stem, cuda=True, needs=needs)
 
 
 def _mkl() -> tuple[Candidate, ...]:
@@ -99,7 +104,7 @@ _TOOLKIT = (
     ("nvjitlink", "nvJitLink", "linking of device code", "nvidia-nvjitlink", "nvJitLink", "13", "12",
      "nvJitLink_130_0.dll", "nvJitLink_120_0.dll", "nvjitlink", "pair", "nvJitLinkVersion"),
     ("nvvm", "NVVM", "device code from numba", "nvidia-nvvm", "nvvm", "4", "4",
-     "nvvm64_40_0.dll", "nvvm64_40_0.dll", "cuda_nvcc/nvvm", "pair", "nvvmVersion"),
+     "nvvm64_40_0.dll", "nvvm64_40_0.dll", "cuda_nvcc/nvvm/lib64", "pair", "nvvmVersion"),
     ("cufft", "cuFFT", "FFT on a GPU", "nvidia-cufft", "cufft", "12", "11",
      "cufft64_12.dll", "cufft64_11.dll", "cufft", "property", "cufftGetProperty"),
     ("cublas", "cuBLAS", "linear algebra on a GPU", "nvidia-cublas", "cublas", "13", "12",
@@ -114,6 +119,15 @@ _TOOLKIT = (
      "curand64_10.dll", "curand64_10.dll", "curand", "property", "curandGetProperty"),
 )
 # fmt: on
+
+#: What NVRTC opens by name while it compiles: without a run path it finds only what is in the process already.
+_PARTS = {"nvrtc": "libnvrtc-builtins.so.{}.*"}
+#: Libraries that must be in the process first where one has no run path to them.
+_NEEDS = {
+    "cublas": ("cublasLt",),
+    "cusparse": ("nvjitlink",),
+    "cusolver": ("nvjitlink", "cublasLt", "cublas", "cusparse"),
+}
 
 _CPU = "pip install mkl (x86-64) or nvpl-fft (Arm)"
 
@@ -130,6 +144,7 @@ _ROWS = (
                 version=("cuda", "cuDriverGetVersion"),
             ),
         ),
+        loader_first=True,
     ),
     *map(_toolkit_row, _TOOLKIT),
     LibraryRow(

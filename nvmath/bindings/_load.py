@@ -13,10 +13,11 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 
 from nvmath.bindings import _search
-from nvmath.bindings._errors import FunctionNotFoundError, function_not_found, library_not_found
+from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError, function_not_found, library_not_found
 from nvmath.bindings._libraries import LIBRARIES, Candidate, LibraryRow
 from nvmath.bindings._versions import read_version
 
@@ -127,23 +128,22 @@ def find_library(name: str) -> str | None:
 
 
 def _open(row: LibraryRow, needed_by: str) -> Library:
+    for name in row.needs:
+        with suppress(LibraryNotFoundError):  # the library's own run path may do
+            open_library(name, needed_by)
     mapped = _search.mapped_files()
-    followed = row.cuda and _cuda_major(mapped)
-    if row.pathfinder and not followed and not _override(row):
-        library = _from_pathfinder(row, mapped)
-        if library is not None:
-            return library
-    for candidate in _candidates(row, mapped):
-        library = _open_candidate(row, candidate, mapped)
-        if library is not None:
-            return library
-    if row.pathfinder and followed and not _override(row):
-        library = _from_pathfinder(row, mapped)
-        if library is not None:
-            return library
-    files = [_override(row)] if _override(row) else [file for c in row.candidates for file in c.files]
+    forced = _override(row)
+    pathfinder = bool(row.pathfinder) and not forced
+    followed = row.cuda and _cuda_major(mapped) != ""
+    refusals: list[str] = []
+    library = _from_pathfinder(row, mapped) if pathfinder and not followed else None
+    library = library or _from_candidates(row, mapped, refusals)
+    library = library or (_from_pathfinder(row, mapped) if pathfinder and followed else None)
+    if library is not None:
+        return library
+    files = [forced] if forced else [file for candidate in row.candidates for file in candidate.files]
     places = _search.directories(row.folders)
-    raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places)
+    raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places, refusals)
 
 
 def _override(row: LibraryRow) -> str:
@@ -194,25 +194,46 @@ def _cupy_major() -> str:
         return ""
 
 
-def _open_candidate(row: LibraryRow, candidate: Candidate, mapped: list[str]) -> Library | None:
+def _from_candidates(row: LibraryRow, mapped: list[str], refusals: list[str]) -> Library | None:
+    for candidate in _candidates(row, mapped):
+        files = _open_files(row, candidate.files, mapped, refusals)
+        if files:
+            return Library(row, candidate, files + _open_parts(row, candidate, files[0][0], mapped))
+    return None
+
+
+def _open_files(
+    row: LibraryRow, names: tuple[str, ...], mapped: list[str], refusals: list[str]
+) -> list[tuple[str, ctypes.CDLL]]:
+    """All of the files, or nothing."""
     files: list[tuple[str, ctypes.CDLL]] = []
-    for name in candidate.files:
-        file = _open_file(name, row, mapped)
+    for name in names:
+        file = _open_file(name, row, mapped, refusals)
         if file is None:
-            return None
+            return []
         files.append(file)
+    return files
+
+
+def _open_parts(row: LibraryRow, candidate: Candidate, first: str, mapped: list[str]) -> list[tuple[str, ctypes.CDLL]]:
+    parts: list[tuple[str, ctypes.CDLL]] = []
     for alternatives in candidate.parts:
-        found = next(filter(None, (_open_file(name, row, mapped) for name in alternatives)), None)
-        if found is not None:
-            files.append(found)
-    return Library(row, candidate, files)
+        for name in alternatives:
+            beside = _search.match_beside(first, name)
+            part = _open_file(beside or name, row, mapped, [])
+            if part is not None:
+                parts.append(part)
+                break
+    return parts
 
 
-def _open_file(name: str, row: LibraryRow, mapped: list[str]) -> tuple[str, ctypes.CDLL] | None:
+def _open_file(name: str, row: LibraryRow, mapped: list[str], refusals: list[str]) -> tuple[str, ctypes.CDLL] | None:
     for path in _places(name, row, mapped):
         try:
             handle = ctypes.CDLL(path)
-        except OSError:
+        except OSError as error:
+            if os.path.isabs(path):
+                refusals.append(str(error))
             continue
         return _path_of(path), handle
     return None
@@ -223,17 +244,16 @@ def _places(name: str, row: LibraryRow, mapped: list[str]) -> Iterator[str]:
     if loaded is not None and name in (os.path.basename(name), loaded):
         yield loaded
     path = _search.find_file(name, row.folders)
-    if path is not None:
-        yield path
-    if "*" not in name:
-        yield name  # the loader's own cache and run paths
+    by_name = name if "*" not in name else None  # the loader's own cache and run paths
+    places = (by_name, path) if row.loader_first else (path, by_name)
+    yield from (place for place in places if place is not None)
 
 
 def _path_of(opened: str) -> str:
     """The full path of a library that was just opened by name."""
     if os.path.isabs(opened):
         return opened
-    return _search.match_in(_search.mapped_files(), opened) or opened
+    return _search.match_in(_search.mapped_files(), opened) or _search.find_file(opened, ()) or opened
 
 
 def _from_pathfinder(row: LibraryRow, mapped: list[str]) -> Library | None:
@@ -250,5 +270,6 @@ def _from_pathfinder(row: LibraryRow, mapped: list[str]) -> Library | None:
         return None
     for candidate in row.candidates:
         if path and _search.match_in([path], candidate.files[0]):
-            return Library(row, candidate, [(path, ctypes.CDLL(path))])
+            files = [(path, ctypes.CDLL(path))]
+            return Library(row, candidate, files + _open_parts(row, candidate, path, mapped))
     return None

@@ -1,5 +1,5 @@
 /* The foreign-call seam: bind(address, ..., signature) -> a builtin that checks its arguments, releases the GIL
- * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py is the same thing without a compiler.
+ * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py is the same without a compiler.
  *
  * Why one call type is enough: the Linux conventions (System V x86-64, AAPCS64) pass integers and pointers in one
  * sequence (registers, then 8-byte stack words) and the first eight floating-point arguments in another, whatever the
@@ -19,6 +19,9 @@
 
 typedef uint64_t word;
 _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the seam needs a 64-bit platform");
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the seam needs a little-endian platform"
+#endif
 
 enum { SCALAR, ARRAY, OUT };
 
@@ -151,7 +154,8 @@ static void refuse(const Bound *b, Py_ssize_t argument, Py_ssize_t element, char
     if (!name)
         return;
     if (element >= 0)
-        PyErr_Format(kind, "%U(): element %zd of '%U' must be %s, got %R", b->title, element, name, describe(code), got);
+        PyErr_Format(kind, "%U(): element %zd of '%U' must be %s, got %R", b->title, element, name, describe(code),
+                     got);
     else
         PyErr_Format(kind, "%U(): '%U' must be %s, got %R", b->title, name, describe(code), got);
 }
@@ -205,12 +209,12 @@ static int char_from(PyObject *o, word *value)
     else if (PyBytes_Check(o))
         (void)PyBytes_AsStringAndSize(o, (char **)&text, &size);
     else if (signed_from(o, &v) == 0 && v >= -128 && v <= 255) {
-        *value = (word)(int64_t)(signed char)v;
+        *value = (word)v; /* extended as given: right for signed and for unsigned char */
         return 0;
     }
     if (!text || size != 1)
         return -1;
-    *value = (word)(int64_t)(signed char)text[0];
+    *value = (word)(int64_t)text[0];
     return 0;
 }
 
@@ -416,6 +420,7 @@ static void release(Call *call)
 
 static PyObject *value_from(word w, char code)
 {
+    const char *text = (const char *)(uintptr_t)w;
     float f;
     double d;
     switch (code) {
@@ -428,7 +433,7 @@ static PyObject *value_from(word w, char code)
     case 's':
         if (!w)
             Py_RETURN_NONE;
-        return PyUnicode_DecodeUTF8((const char *)(uintptr_t)w, (Py_ssize_t)strlen((const char *)(uintptr_t)w), "replace");
+        return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     case 'v':
     case '!': Py_RETURN_NONE;
     default: return PyLong_FromSize_t((size_t)w);
@@ -763,7 +768,8 @@ static int add_slot(Bound *b, char kind, char code)
 {
     int floating = kind == SCALAR && (code == 'f' || code == 'd');
     if (floating ? b->n_floats == MAX_FLOATS : b->n_words == MAX_WORDS) {
-        PyErr_Format(PyExc_ValueError, "bind(): %U has more than %d words or %d floats", b->title, MAX_WORDS, MAX_FLOATS);
+        PyErr_Format(PyExc_ValueError, "bind(): %U has more than %d words or %d floats", b->title, MAX_WORDS,
+                     MAX_FLOATS);
         return -1;
     }
     Slot *s = &b->slots[b->n_slots++];
@@ -797,7 +803,8 @@ static int read_signature(Bound *b, const char *text)
     if (PyTuple_Size(b->names) == b->n_arguments)
         return 0;
 malformed:
-    PyErr_Format(PyExc_ValueError, "bind(): signature '%s' of %U is malformed or does not fit %R", start, b->title, b->names);
+    PyErr_Format(PyExc_ValueError, "bind(): signature '%s' of %U is malformed or does not fit %R", start, b->title,
+                 b->names);
     return -1;
 }
 
@@ -844,8 +851,8 @@ static PyObject *bind(PyObject *module, PyObject *args, PyObject *keywords)
     const char *name, *signature, *doc;
     word at;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsO!sOs|O:bind", parameters, &address, &name, &PyTuple_Type, &names,
-                                     &signature, &on_error, &doc, &home))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsO!sOs|O:bind", parameters, &address, &name, &PyTuple_Type,
+                                     &names, &signature, &on_error, &doc, &home))
         return NULL;
     if (unsigned_from(address, &at) < 0)
         return NULL;
@@ -927,7 +934,12 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "nvmath.bindings._seam_c", "The foreign-call seam, compiled.", -1, methods, NULL, NULL, NULL, NULL};
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "nvmath.bindings._seam_c",
+    .m_doc = "The foreign-call seam, compiled.",
+    .m_size = -1,
+    .m_methods = methods,
+};
 
 PyMODINIT_FUNC PyInit__seam_c(void)
 {

@@ -35,7 +35,7 @@ if _WANTED != "ctypes":
 KIND = "ctypes" if _c is None else "c"
 
 #: Conventions that the extension knows whole: integers and floats in two sequences, 8 bytes a stack word.
-_WHOLE = sys.platform != "win32" and (platform.machine() in ("x86_64", "AMD64") or sys.platform == "linux")
+_WHOLE = (sys.platform, platform.machine()) in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"))
 
 
 def _c_can_call(signature: str) -> bool:

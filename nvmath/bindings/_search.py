@@ -29,6 +29,16 @@ def match_in(paths: Iterable[str], pattern: str) -> str | None:
     return None
 
 
+def match_beside(path: str, pattern: str) -> str | None:
+    """The file of that name (or pattern) in the folder of another file."""
+    folder = os.path.dirname(path)
+    try:
+        names = sorted(os.listdir(folder), reverse=True)
+    except OSError:
+        return None
+    return next((os.path.join(folder, name) for name in names if fnmatchcase(name, pattern)), None)
+
+
 def directories(folders: Iterable[str]) -> Iterator[str]:
     """Directories to look in, in order: wheels, this environment, conda, a CUDA toolkit, the system.
 

@@ -187,12 +187,14 @@ def xt_set_jit_callback(
     cuFFTError
         The status is not success.
     """
-    if not isinstance(lto_callback_fatbin, int):
-        lto_callback_fatbin = array("B", lto_callback_fatbin)
-    if caller_info is not None and not isinstance(caller_info, int):
-        caller_info = array("Q", caller_info)
-    _callbacks[plan, int(type)] = lto_callback_fatbin, caller_info
-    code = (lto_callback_fatbin, lto_callback_fatbin_size, type, caller_info)
+    fatbin: Any = lto_callback_fatbin
+    if not isinstance(fatbin, int):
+        fatbin = array("B", fatbin)
+    info: Any = caller_info
+    if info is not None and not isinstance(info, int):
+        info = array("Q", (address or 0 for address in info))
+    _callbacks[int(plan), int(type)] = fatbin, info
+    code = (fatbin, lto_callback_fatbin_size, type, info)
     if _library.has("__cufftXtSetJITCallback_12_7"):
         _library._set_jit_callback_12(plan, lto_callback_symbol_name, *code)
     elif not _library.has("cufftGetVersion") or _library.get_version() >= 12000:

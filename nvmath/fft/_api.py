@@ -16,7 +16,7 @@ from .._core.place import Cuda
 from .._core.route import Launch, Result, Runner
 from .._core.stream import handle_of
 from . import _backend
-from ._callbacks import Callback, normalise
+from ._callback_pair import CallbackPair
 from ._keys import create_key, create_key_from_metadata, estimate_workspace_size, key_of
 from ._options import FFTDirection, FFTOptions, coerce_direction, coerce_norm
 from ._problem import FFTProblem, differences, plan_arguments, specify
@@ -97,7 +97,7 @@ class FFT(Operation):
             raise ValueError("Pass n for one axis or s for several, not both.")
         self._asked_axes, self._norm = axes if axes is None else tuple(axes), coerce_norm(norm)
         self._extents = (n,) if n is not None else None if s is None else tuple(s)
-        self._callbacks: tuple[Callback | None, Callback | None] = (None, None)
+        self._callbacks: CallbackPair | None = None
         self._planned_direction: FFTDirection | None = None
         self._begin({"operand": operand}, coerce_options(FFTOptions, options), execution)
         self.valid_state = True
@@ -127,7 +127,8 @@ class FFT(Operation):
 
     def _make_plan(self) -> Any:
         threads = None if isinstance(self._place, Cuda) else self.execution_options.num_threads  # type: ignore[union-attr]
-        plan = _backend.make_plan(self._problem, self._place, threads, self._callbacks, self._adapter)
+        callbacks = self._callbacks or CallbackPair(self._problem)
+        plan = _backend.make_plan(self._problem, self._place, threads, callbacks, self._adapter)
         if self._planned_direction is not None:
             plan.launch(self._planned_direction)
         return plan
@@ -191,15 +192,14 @@ class FFT(Operation):
             direction = coerce_direction(direction)
             if self._problem.kind != "C2C":
                 self._launch_direction(direction)
-        self._callbacks = (
-            normalise(prolog, "prolog", self._problem.in_dtype.name),
-            normalise(epilog, "epilog", self._problem.out_dtype.name),
-        )
-        self._planned_direction = direction
+        self._plan_with(CallbackPair(self._problem, prolog, epilog), direction)
+
+    def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None) -> None:
+        self._callbacks, self._planned_direction = callbacks, direction
         try:
             self._do_plan()
         except BaseException:
-            self._callbacks, self._planned_direction = (None, None), None
+            self._callbacks = self._planned_direction = None
             raise
 
     def _launch_direction(self, direction: FFTDirection) -> None:
@@ -430,15 +430,12 @@ def _call(variant: _Variant, operand: Any, asked: Asked, stream: Any, out: Any) 
     """Transform once, with the plan of an earlier call of the same metadata when there is one."""
     ptr, look = adapter_of(operand).look(operand)
     key: Any = (variant, type(operand), look, ptr & 15, asked)
-    transform: FFT | None = None
+    if asked[4] is not None or asked[5] is not None:
+        return _call_with_callbacks(variant, operand, key, asked, stream, out)
     try:
-        if asked[4] is None is asked[5]:
-            transform = plan_cache.take(key)
-        else:
-            key = _settled(key, variant, operand)
-            transform = None if key is None else plan_cache.take(key)
+        transform = plan_cache.take(key)
     except TypeError:  # a list, a dict, an options object, ...
-        key = _settled(key, variant, operand)
+        key = _settled(key)
         transform = None if key is None else plan_cache.take(key)
     if transform is None:
         transform = _open(variant, operand, asked, stream)
@@ -451,18 +448,49 @@ def _call(variant: _Variant, operand: Any, asked: Asked, stream: Any, out: Any) 
         plan_cache.drop(key, transform)
         transform.free()
         raise
+    _close(key, transform, stream)
+    return result
+
+
+def _call_with_callbacks(
+    variant: _Variant, operand: Any, key: Any, asked: Asked, stream: Any, out: Any
+) -> Any:
+    """Transform once with callbacks; a plan of the same code serves other data."""
+    view = adapter_of(operand).view(operand)
+    options = _options_of(variant, coerce_options(FFTOptions, asked[2]))
+    problem = specify(view.shape, view.strides, view.dtype, axes=asked[0], options=options, extents=_extents(asked))
+    callbacks = CallbackPair(problem, asked[4], asked[5])
+    key = _settled(key, callbacks.key)
+    transform = None if key is None else plan_cache.take(key)
+    if transform is not None and not transform._plan_object.rebind(callbacks):
+        _close(key, transform, stream)
+        transform = None
+    if transform is None:
+        transform = _open(variant, operand, asked, stream, callbacks)
+    try:
+        result = transform._serve(operand, stream, out)
+    except BaseException:
+        plan_cache.drop(key, transform)
+        transform.free()
+        raise
+    transform._plan_object.callbacks.let_go()
+    _close(key, transform, stream)
+    return result
+
+
+def _close(key: Any, transform: FFT, stream: Any) -> None:
+    """Give a transform back to the cache, or up."""
     if transform._gpu is not None:
         transform._pin_if_captured(stream)
     if key is None and not transform.pinned:
         transform.free()
     else:
         plan_cache.give(key, transform)
-    return result
 
 
-def _settled(key: Any, variant: _Variant, operand: Any) -> Any:
+def _settled(key: Any, callbacks: Any = None) -> Any:
     """Return the key with every argument in a form that can be hashed, or None when the call must not be cached."""
-    axes, direction, options, execution, prolog, epilog, n, s, norm = key[-1]
+    axes, direction, options, execution, _, _, n, s, norm = key[-1]
     if options is not None:
         options = coerce_options(FFTOptions, options)
         if options.logger is not None or options.allocator is not None:
@@ -470,15 +498,6 @@ def _settled(key: Any, variant: _Variant, operand: Any) -> Any:
         options = options.key()
     if isinstance(execution, Mapping):
         execution = tuple(sorted(execution.items(), key=repr))
-    callbacks: Any = None
-    if prolog is not None or epilog is not None:
-        dtype = adapter_of(operand).view(operand).dtype
-        fft_type = variant.fft_type or (None if options is None else options[0])
-        result = dtype.real if fft_type == "C2R" else dtype.complex
-        callbacks = tuple(
-            None if callback is None else (callback.key, callback.data)
-            for callback in (normalise(prolog, "prolog", dtype.name), normalise(epilog, "epilog", result.name))
-        )
     settled = (
         *key[:-1], None if axes is None else tuple(axes), direction, options, execution, callbacks, n,
         None if s is None else tuple(s), norm,
@@ -490,12 +509,23 @@ def _settled(key: Any, variant: _Variant, operand: Any) -> Any:
     return settled
 
 
-def _open(variant: _Variant, operand: Any, asked: Asked, stream: Any) -> FFT:
-    """Make and plan the transform of a one-call function."""
-    axes, direction, options, execution, prolog, epilog, n, s, norm = asked
-    options = coerce_options(FFTOptions, options)
+def _options_of(variant: _Variant, options: FFTOptions) -> FFTOptions:
     if variant.fft_type is not None and options.fft_type != variant.fft_type:
-        options = replace(options, fft_type=variant.fft_type)
+        return replace(options, fft_type=variant.fft_type)
+    return options
+
+
+def _extents(asked: Asked) -> tuple[int, ...] | None:
+    n, s = asked[6], asked[7]
+    return (n,) if n is not None else None if s is None else tuple(s)
+
+
+def _open(
+    variant: _Variant, operand: Any, asked: Asked, stream: Any, callbacks: CallbackPair | None = None
+) -> FFT:
+    """Make and plan the transform of a one-call function."""
+    axes, direction, options, execution, _, _, n, s, norm = asked
+    options = _options_of(variant, coerce_options(FFTOptions, options))
     dtype = adapter_of(operand).view(operand).dtype
     if dtype.kind != variant.kind and dtype.kind in "fc":
         words = {"f": "a real", "c": "a complex"}
@@ -504,7 +534,7 @@ def _open(variant: _Variant, operand: Any, asked: Asked, stream: Any) -> FFT:
     transform = FFT(operand, axes=axes, options=options, execution=execution, stream=stream, n=n, s=s, norm=norm)
     try:
         transform._transient = True
-        transform.plan(prolog=prolog, epilog=epilog, stream=stream)
+        transform._plan_with(callbacks or CallbackPair(transform._problem), None)
         transform._once = transform._runner(variant.direction if direction is None else coerce_direction(direction))
         transform._simple = not (transform._inplace or transform._route.across)
         if transform._simple:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from .._core import kernels_host
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
 from .._core.fork import children
-from .._core.layout import dense, stride_order
 from .._core.place import Cuda, Place
 from . import _fftw
-from ._callbacks import Callback
+from ._callback_pair import CallbackPair
 from ._options import FFTDirection
-from ._passes import INPUT, SCRATCH, Capability, Move, Passes, lower
+from ._passes import Capability, Load, Move, Store, lower
 from ._plan import Call, launch_of
 from ._problem import FFTProblem
-
-Callbacks = tuple[Callback | None, Callback | None]
 
 _PRIME_FOR_POCKETFFT: Final = 100
 """From this prime factor on, pocketfft is faster than MKL (measured: 10007 takes 0.6 of the time)."""
@@ -27,17 +23,30 @@ _POINTS_FOR_POCKETFFT: Final = 2000
 
 
 class HostMover:
-    """Copies, scalings and scratch memory in host memory."""
+    """Copies, scalings, callbacks and scratch memory in host memory."""
 
-    @staticmethod
-    def move(step: Move) -> Call:
+    scale = staticmethod(kernels_host.scale)
+    scratch = staticmethod(kernels_host.scratch)
+
+    def __init__(self, callbacks: CallbackPair, num_threads: int) -> None:
+        self.callbacks, self.num_threads = callbacks, num_threads
+
+    def move(self, step: Move) -> Call:
         """Return the function that runs a copy."""
         return kernels_host.move(
             step.shape, step.in_strides, step.out_strides, step.in_dtype, step.out_dtype, step.zero_nbytes
         )  # fmt: skip
 
-    scale = staticmethod(kernels_host.scale)
-    scratch = staticmethod(kernels_host.scratch)
+    def load(self, step: Load) -> Call:
+        """Return the function that applies the prolog."""
+        load, data, threads = self.callbacks.host(0), self.callbacks.data, self.num_threads
+        layout = step.shape, step.in_strides, step.out_strides
+        return lambda source, target: load(source, target, data[0], *layout, threads)
+
+    def store(self, step: Store) -> Call:
+        """Return the function that applies the epilog."""
+        store, data, threads = self.callbacks.host(1), self.callbacks.data, self.num_threads
+        return lambda source, target: store(target, data[1], step.shape, step.strides, threads)
 
 
 class HostPlan:
@@ -46,90 +55,27 @@ class HostPlan:
     workspace_nbytes = 0
     nbytes = 0
 
-    def __init__(self, problem: FFTProblem, num_threads: int, callbacks: Callbacks) -> None:
-        for callback in callbacks:
-            if callback is not None:
-                callback.require_place("cpu")
-        self.problem, self.num_threads = problem, num_threads
-        self.callbacks = callbacks
-        self.data = [0 if callback is None else callback.data for callback in callbacks]
-        self._open()
-
-    def _open(self) -> None:
+    def __init__(self, problem: FFTProblem, num_threads: int, callbacks: CallbackPair) -> None:
+        callbacks.require_place("cpu")
+        self.problem, self.num_threads, self.callbacks = problem, num_threads, callbacks
+        self.mover = HostMover(callbacks, num_threads)
         self.generation = children.generation
-        self.library, capability = _host_library(self.problem, self.num_threads)
-        self.passes, self.inner = _with_prolog(self.problem, capability, self.callbacks[0])
-        self.launches: dict[FFTDirection, Call] = {}
+        self.library, capability = _host_library(problem, num_threads)
+        self.passes = lower(problem, capability, prolog=callbacks.prolog, epilog=callbacks.epilog)
 
     def launch(self, direction: FFTDirection) -> Call:
         """Return the function that computes the problem in one direction."""
-        call = self.launches.get(direction)
-        if call is None:
-            call = self.launches[direction] = self._make(direction)
-        return call
+        return launch_of(self.problem, self.passes, self.library, self.mover, direction)
 
-    def _make(self, direction: FFTDirection) -> Call:
-        problem, (prolog, epilog) = self.problem, self.callbacks
-        after = None
-        if epilog is not None:
-            store = epilog.host()
-            after = lambda target: store(  # noqa: E731
-                target, self.data[1], problem.out_shape, problem.out_strides, self.num_threads
-            )  # fmt: skip
-        call = launch_of(self.inner, self.passes, self.library, HostMover, direction, after)
-        return call if prolog is None else self._load(prolog, call)
-
-    def _load(self, prolog: Callback, call: Call) -> Call:
-        """Put the prolog before a transform that reads its dense result."""
-        problem, load = self.problem, prolog.host()
-        shape, strides = problem.shape, problem.in_strides
-        nbytes = self.inner.in_dtype.itemsize * max(1, _size(shape))
-        resize = _resizing(problem)
-
-        def run(source: int, target: int) -> None:
-            if resize is not None:
-                first, owner = kernels_host.scratch(nbytes)
-                resize(source, first)
-                source = first
-            values, keep = kernels_host.scratch(nbytes)
-            load(source, values, self.data[0], shape, strides, self.inner.in_strides, self.num_threads)
-            call(values, target)
-
-        return run
+    def rebind(self, callbacks: CallbackPair) -> bool:
+        """Use the data of other callbacks of the same code."""
+        self.callbacks.take_data(callbacks)
+        return True
 
     def close(self) -> None:
         """Destroy the library's plans."""
         if self.generation == children.generation:
             self.library.close()
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
-
-
-def _resizing(problem: FFTProblem) -> Call | None:
-    if problem.shape == problem.source_shape:
-        return None
-    common = tuple(map(min, problem.source_shape, problem.shape))
-    return kernels_host.move(
-        common, problem.source_strides, problem.in_strides, problem.in_dtype, problem.in_dtype,
-        _size(problem.shape) * problem.in_dtype.itemsize,
-    )  # fmt: skip
-
-
-def _with_prolog(problem: FFTProblem, capability: Capability, prolog: Callback | None) -> tuple[Passes, FFTProblem]:
-    """Lower a problem; with a prolog, the one that reads the prolog's dense result."""
-    if prolog is None:
-        return lower(problem, capability), problem
-    strides = dense(problem.shape, stride_order(problem.shape, problem.in_strides))
-    inner = replace(
-        problem, source_shape=problem.shape, source_strides=strides, in_strides=strides, inplace=False
-    )  # fmt: skip
-    passes = lower(inner, capability)
-    return replace(passes, first_strides=problem.in_strides), inner
 
 
 def _host_library(problem: FFTProblem, num_threads: int) -> tuple[Any, Capability]:
@@ -152,7 +98,7 @@ def alignment(dtype: DType, place: Place) -> int:
 
 
 def make_plan(
-    problem: FFTProblem, place: Place, num_threads: int | None, callbacks: Callbacks, adapter: Adapter
+    problem: FFTProblem, place: Place, num_threads: int | None, callbacks: CallbackPair, adapter: Adapter
 ) -> Any:
     """Return the plan of a problem at a place."""
     if isinstance(place, Cuda):
@@ -160,6 +106,3 @@ def make_plan(
 
         return CufftPlan(problem, place, callbacks, adapter)
     return HostPlan(problem, num_threads or 1, callbacks)
-
-
-__all__ = ["INPUT", "SCRATCH", "HostPlan", "make_plan"]

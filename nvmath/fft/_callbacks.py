@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from .._core import jit
@@ -92,6 +92,10 @@ class Callback:
         from ._host_callbacks import host_loop
 
         return host_loop(self)
+
+    def without_data(self) -> Callback:
+        """The same callback, holding no array."""
+        return replace(self, data=0, keep_alive=None)
 
     def key_pair(self) -> tuple[bytes | str, int]:
         """The pair ``(code, data)`` for the keys of user-side caches; a function shows its digest instead of code."""

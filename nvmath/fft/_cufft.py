@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -10,12 +9,13 @@ from typing import Any, Final
 from .._core import kernels
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
+from .._core.layout import Ints
 from .._core.place import Cuda, cuda, discard
 from ..bindings import _seam, cufft
 from ._callback_rules import lengths_with_large_primes, refuse_wrong_results, require_callback_support
-from ._callbacks import Callback
+from ._callback_pair import CallbackPair
 from ._options import FFTDirection
-from ._passes import Capability, Move, Passes, Transform, lower
+from ._passes import Capability, Load, Move, Passes, Store, Transform, lower
 from ._plan import Call, launch_of
 from ._problem import FFTProblem
 
@@ -26,6 +26,7 @@ _LOOP_LIMIT: Final = 8
 CAPABILITY: Final = Capability(
     max_rank=3,
     nested=True,
+    c2r_rank=1,
     preserves_c2r=lambda rank: False,
     half=lambda problem: False,
     loop_limit=lambda work: _LOOP_LIMIT,
@@ -33,10 +34,10 @@ CAPABILITY: Final = Capability(
 
 
 class CudaMover:
-    """Copies, scalings and scratch memory on a GPU."""
+    """Copies, scalings, callbacks and scratch memory on a GPU."""
 
-    def __init__(self, device: int, adapter: Adapter) -> None:
-        self.device, self.adapter = device, adapter
+    def __init__(self, device: int, adapter: Adapter, callbacks: CallbackPair) -> None:
+        self.device, self.adapter, self.callbacks = device, adapter, callbacks
 
     def move(self, step: Move) -> Call:
         """Return the function that runs a copy."""
@@ -44,7 +45,23 @@ class CudaMover:
             self.device, step.shape, step.in_strides, step.out_strides, step.in_dtype, step.out_dtype, step.zero_nbytes
         )  # fmt: skip
 
-    def scale(self, shape: Any, strides: Any, dtype: DType, factor: float) -> Callable[..., None]:
+    def load(self, step: Load) -> Call:
+        """Return the function that applies the prolog."""
+        from ._device_callbacks import load
+
+        data = self.callbacks.data
+        run = load(self.callbacks.pair[0], self.device, step.shape, step.in_strides, step.out_strides)
+        return lambda source, target, stream: run(source, target, data[0], stream)
+
+    def store(self, step: Store) -> Call:
+        """Return the function that applies the epilog."""
+        from ._device_callbacks import store
+
+        data = self.callbacks.data
+        run = store(self.callbacks.pair[1], self.device, step.shape, step.strides)
+        return lambda source, target, stream: run(target, data[1], stream)
+
+    def scale(self, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Call:
         """Return the function that scales a result."""
         return kernels.scale(self.device, shape, strides, dtype, factor)
 
@@ -64,35 +81,49 @@ class _Handle:
 class CufftPlan:
     """The cuFFT plans of one problem, both directions; they share one work area."""
 
-    def __init__(
-        self, problem: FFTProblem, place: Cuda, callbacks: tuple[Callback | None, Callback | None], adapter: Adapter
-    ) -> None:
+    def __init__(self, problem: FFTProblem, place: Cuda, callbacks: CallbackPair, adapter: Adapter) -> None:
+        callbacks.require_place("cuda")
         self.problem, self.place, self.callbacks = problem, place, callbacks
-        self.mover = CudaMover(place.device_id, adapter)
-        if any(callbacks):
-            _check_callbacks(problem, callbacks)
-        self.passes: Passes = lower(problem, CAPABILITY, single=any(callbacks))
+        self.mover = CudaMover(place.device_id, adapter, callbacks)
+        self.inlined = inlines(problem, callbacks)
+        if any(self.inlined):
+            _check_inlining(problem, self.inlined)
+        self.passes: Passes = lower(
+            problem, CAPABILITY,
+            prolog=callbacks.prolog and not self.inlined[0], epilog=callbacks.epilog and not self.inlined[1],
+            single=any(self.inlined),
+        )  # fmt: skip
+        self.baked = list(callbacks.data)
         self.handles: dict[int, _Handle] = {}  # by the position of the step
         self.workspace_nbytes = self.nbytes = 0
         transforms = [i for i, step in enumerate(self.passes.steps) if isinstance(step, Transform)]
         try:
             with place.current():
                 for i in transforms:
-                    first, last = i == transforms[0], i == transforms[-1]
+                    prolog = callbacks.pair[0] if self.inlined[0] and i == transforms[0] else None
+                    epilog = callbacks.pair[1] if self.inlined[1] and i == transforms[-1] else None
                     step = self.passes.steps[i]
                     assert isinstance(step, Transform)
-                    self._open(i, step, callbacks[0] if first else None, callbacks[1] if last else None)
+                    self._open(i, step, prolog, epilog)
         except BaseException:
             self.close()
             raise
         self.positions = {id(self.passes.steps[i]): i for i in transforms}
+
+    def rebind(self, callbacks: CallbackPair) -> bool:
+        """Use the data of other callbacks of the same code, unless cuFFT has compiled the old addresses in."""
+        for inlined, old, new in zip(self.inlined, self.baked, callbacks.data, strict=True):
+            if inlined and old != new:
+                return False
+        self.callbacks.take_data(callbacks)
+        return True
 
     @property
     def handle(self) -> int | None:
         """The first cuFFT handle."""
         return next((handle.number for handle in self.handles.values()), None)
 
-    def _open(self, position: int, step: Transform, prolog: Callback | None, epilog: Callback | None) -> None:
+    def _open(self, position: int, step: Transform, prolog: Any, epilog: Any) -> None:
         number = cufft.create()
         self.handles[position] = _Handle(number)
         cufft.set_auto_allocation(number, 0)
@@ -176,14 +207,18 @@ def _arguments(step: Transform) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _check_callbacks(problem: FFTProblem, callbacks: tuple[Callback | None, Callback | None]) -> None:
+def inlines(problem: FFTProblem, callbacks: CallbackPair) -> tuple[bool, bool]:
+    """Decide which callbacks cuFFT shall inline into its own kernels.
+
+    None: with callbacks cuFFT uses other kernels, which take longer than its ordinary ones and a kernel for the callback together.
+    """
+    return False, False
+
+
+def _check_inlining(problem: FFTProblem, inlined: tuple[bool, bool]) -> None:
     version = cufft.get_version()
     require_callback_support(version)
-    prolog, epilog = callbacks
-    for callback in callbacks:
-        if callback is not None:
-            callback.require_place("cuda")
-    real_side = (problem.kind == "R2C" and prolog is not None) or (problem.kind == "C2R" and epilog is not None)
+    real_side = (problem.kind == "R2C" and inlined[0]) or (problem.kind == "C2R" and inlined[1])
     refuse_wrong_results(version, problem.kind, problem.lengths, problem.precision.name, real_side)
 
 

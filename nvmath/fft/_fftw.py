@@ -35,9 +35,10 @@ def loop_limit(work: int) -> int:
 
 # MKL leaves the input of an out-of-place C2R transform alone at every rank (tested); FFTW and NVPL promise it for one axis only.
 CAPABILITIES: Final = {
-    "mkl": Capability(7, False, lambda rank: True, never, loop_limit),
-    "nvpl": Capability(3, False, lambda rank: rank == 1, never, loop_limit),
-    "fftw": Capability(7, False, lambda rank: rank == 1, never, loop_limit),
+    "mkl": Capability(7, False, 7, lambda rank: True, never, loop_limit),
+    "nvpl": Capability(3, False, 3, lambda rank: rank == 1, never, loop_limit, negative=False),
+    # FFTW 3.3.10 crashes while it plans some transforms with negative strides, such as (11, 1, 1) (4, 77, -77) x (7, 11, 11).
+    "fftw": Capability(7, False, 7, lambda rank: rank == 1, never, loop_limit, negative=False),
 }
 
 

@@ -10,7 +10,7 @@ from .._core.dtypes import dtype as dtype_named
 from .._core.layout import Ints, contiguous
 from .._core.operation import resolved
 from .._core.options import Execution, ExecutionCPU, coerce_execution, coerce_options
-from ._callbacks import normalise
+from ._callback_pair import CallbackPair
 from ._options import FFTOptions
 from ._problem import FFTProblem, as_ints, plan_arguments, specify
 
@@ -19,15 +19,12 @@ Key = tuple[tuple[Any, ...], tuple[Any, Any] | None, tuple[str, int]]
 
 def key_of(problem: FFTProblem, execution: Execution, prolog: Any, epilog: Any) -> Key:
     """Return the key of a problem."""
-    callbacks = (
-        normalise(prolog, "prolog", problem.in_dtype.name),
-        normalise(epilog, "epilog", problem.out_dtype.name),
-    )  # fmt: skip
-    pairs = tuple(None if callback is None else callback.key_pair() for callback in callbacks)
+    callbacks = CallbackPair(problem, prolog, epilog)
+    pairs = tuple(None if callback is None else callback.key_pair() for callback in callbacks.pair)
     where = (
         ("cpu", execution.num_threads or 1) if isinstance(execution, ExecutionCPU) else ("cuda", execution.device_id)
     )  # fmt: skip
-    return plan_arguments(problem), None if callbacks == (None, None) else pairs, where  # type: ignore[return-value]
+    return plan_arguments(problem), pairs if callbacks else None, where  # type: ignore[return-value]
 
 
 def create_key(

@@ -8,7 +8,7 @@ this is decided here, once, on integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
@@ -27,9 +27,11 @@ class Capability:
 
     max_rank: int
     nested: bool  # transformed axes must nest with positive strides, as in the "many" interface
+    c2r_rank: int  # how many axes a C2R call may have; more are transformed by a C2C call before
     preserves_c2r: Callable[[int], bool]  # by number of axes: whether a C2R call leaves its input alone
     half: Callable[[FFTProblem], bool]  # whether half precision of this problem is native
     loop_limit: Callable[[int], int]  # by elements of one call: how many calls in a row are better than a copy
+    negative: bool = True  # strides may be negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,30 @@ class Transform:
     loop: tuple[Dim, ...]
 
 
-Step = Move | Transform
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Apply a prolog to every element of one buffer, into another."""
+
+    source: int
+    target: int
+    shape: Ints
+    in_strides: Ints
+    out_strides: Ints
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Apply an epilog to every element of a buffer, in place."""
+
+    source: int
+    target: int
+    shape: Ints
+    strides: Ints
+    dtype: DType
+
+
+Step = Move | Transform | Load | Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +116,9 @@ class _Side:
     strides: Ints
 
 
-def lower(problem: FFTProblem, library: Capability, *, single: bool = False) -> Passes:
+def lower(
+    problem: FFTProblem, library: Capability, *, prolog: bool = False, epilog: bool = False, single: bool = False
+) -> Passes:
     """Decide the steps of a problem for a library.
 
     Parameters
@@ -100,21 +127,55 @@ def lower(problem: FFTProblem, library: Capability, *, single: bool = False) -> 
         What to compute.
     library : Capability
         What one call can do.
+    prolog, epilog : bool
+        Callbacks to be applied by steps of their own.
     single : bool
-        Callbacks are attached: they see flat offsets, so every transform must be one call.
+        Callbacks are inlined into the library's calls: they see flat offsets, so every transform must be one call.
 
     Raises
     ------
     ValueError
         `single` is asked and the problem needs a loop of calls.
     """
+    scaled = problem.norm is not None and not problem.empty
     if problem.empty:
-        return Passes((), (), problem.in_strides, scaled=False)
-    scaled = problem.norm is not None
-    half = problem.precision.name == "float16" and not library.half(problem)
-    precision = DTYPES["float32"] if half else problem.precision
-    result = _Lowering(problem, library, precision, converted=half, single=single).run()
-    return Passes(result.steps, result.scratch, result.first_strides, scaled)
+        return Passes((), (), problem.in_strides, scaled)
+    if prolog:
+        passes = _behind_prolog(problem, library, single)
+    else:
+        half = problem.precision.name == "float16" and not library.half(problem)
+        precision = DTYPES["float32"] if half else problem.precision
+        passes = _Lowering(problem, library, precision, converted=half, single=single).run()
+    steps = passes.steps
+    if epilog:
+        steps = (*steps, Store(OUTPUT, OUTPUT, problem.out_shape, problem.out_strides, problem.out_dtype))
+    return Passes(steps, passes.scratch, passes.first_strides, scaled)
+
+
+def _behind_prolog(problem: FFTProblem, library: Capability, single: bool) -> Passes:
+    """Lower the transform of what a prolog makes of the operand (cropped or padded before)."""
+    layout = dense(problem.shape, stride_order(problem.shape, problem.in_strides))
+    inner = replace(problem, source_shape=problem.shape, source_strides=layout, in_strides=layout, inplace=False)
+    passes = lower(replace(inner, norm=None), library, single=single)
+    nbytes = prod(problem.shape) * problem.in_dtype.itemsize
+    made = SCRATCH + len(passes.scratch)
+    steps: list[Step] = []
+    scratch, source = [*passes.scratch, nbytes], INPUT
+    if problem.shape != problem.source_shape:
+        source = made + 1
+        scratch.append(nbytes)
+        steps.append(_resizing(problem, source, problem.in_strides, problem.in_dtype))
+    steps.append(Load(source, made, problem.shape, problem.in_strides, layout, problem.in_dtype))
+    for step in passes.steps:
+        steps.append(replace(step, source=made) if step.source == INPUT else step)
+    return Passes(tuple(steps), tuple(scratch), problem.in_strides, scaled=False)
+
+
+def _resizing(problem: FFTProblem, target: int, strides: Ints, dtype: DType) -> Move:
+    """Copy the operand into a buffer of the cropped or padded shape."""
+    common = tuple(map(min, problem.source_shape, problem.shape))
+    zero_nbytes = prod(problem.shape) * dtype.itemsize if common != problem.shape else 0
+    return Move(INPUT, target, common, problem.source_strides, strides, problem.in_dtype, dtype, zero_nbytes)
 
 
 class _Lowering:
@@ -126,18 +187,23 @@ class _Lowering:
         )  # fmt: skip
         self.in_dtype = precision if problem.kind == "R2C" else precision.complex
         self.out_dtype = precision if problem.kind == "C2R" else precision.complex
-        self.chunks = _chunks(problem, library.max_rank)
+        self.chunks = _chunks(problem, library)
 
     def run(self) -> Passes:
         problem = self.problem
         source = _Side(INPUT, problem.source_shape, problem.source_strides)
-        target = _Side(OUTPUT, problem.out_shape, problem.out_strides)
+        target = _Side(INPUT if problem.inplace else OUTPUT, problem.out_shape, problem.out_strides)
         resized = problem.shape != problem.source_shape
         overwritten = problem.kind == "C2R" and (
             len(self.chunks) > 1 or not self.library.preserves_c2r(len(self.chunks[0]))
         )
         if not (resized or self.converted or overwritten) and (calls := self.calls(source, target)):
             return Passes(tuple(calls), (), problem.in_strides, scaled=False)
+        if overwritten and len(self.chunks) > 1 and not (resized or self.converted):
+            for strides in self.input_layouts():
+                middle = _Side(SCRATCH, problem.shape, strides)
+                if calls := self.calls(middle, target, origin=source):
+                    return self.passes(calls, problem.in_strides, (middle,))
         if not self.converted:
             for strides in self.input_layouts():
                 in_place = problem.kind == "C2C" and not problem.inplace and strides == problem.out_strides
@@ -178,25 +244,25 @@ class _Lowering:
         return self.passes([self.move_in(copy), *calls, unpack], copy.strides, (copy,) if same else (copy, result))
 
     def move_in(self, copy: _Side) -> Move:
-        problem = self.problem
-        common = tuple(map(min, problem.source_shape, problem.shape))
-        grows = common != problem.shape
-        return Move(
-            INPUT, copy.buffer, common, problem.source_strides, copy.strides, problem.in_dtype, self.in_dtype,
-            prod(problem.shape) * self.in_dtype.itemsize if grows else 0,
-        )  # fmt: skip
+        return _resizing(self.problem, copy.buffer, copy.strides, self.in_dtype)
 
     def passes(self, steps: list[Step], first: Ints, scratch: Sequence[_Side]) -> Passes:
         itemsizes = (self.in_dtype.itemsize, self.out_dtype.itemsize)
         sizes = tuple(prod(side.shape) * itemsizes[side.buffer - SCRATCH] for side in scratch)
         return Passes(tuple(steps), sizes, first, scaled=False)
 
-    def calls(self, source: _Side, target: _Side, *, unlimited: bool = False) -> list[Step]:
-        """The transforms from one side to the other, or nothing when a call cannot read or write the layouts."""
+    def calls(
+        self, source: _Side, target: _Side, *, origin: _Side | None = None, unlimited: bool = False
+    ) -> list[Step]:
+        """The transforms from one side to the other, or nothing when a call cannot read or write the layouts.
+
+        A C2R transform by several calls works inside of `source`, unless the first one reads `origin`.
+        """
         kind, result = self.problem.kind, []
         if kind == "C2R":
             for chunk in self.chunks[:-1]:
-                result.append(self.call("C2C", chunk, source, source, unlimited))
+                result.append(self.call("C2C", chunk, origin or source, source, unlimited))
+                origin = None
             result.append(self.call("C2R", self.chunks[-1], source, target, unlimited))
         else:
             result.append(self.call(kind, self.chunks[-1], source, target, unlimited))
@@ -223,9 +289,9 @@ class _Lowering:
             embed = inner, outer
             usable = [dim for dim in batch if dim[1] > 0 and dim[2] > 0]
         else:
-            if any(dim[0] != 1 and 0 in dim[1:] for dim in dims):  # no library reads one element as many points
+            if not all(map(self.readable, dims)):
                 return None
-            usable = [dim for dim in batch if dim[1] and dim[2]]
+            usable = [dim for dim in batch if self.readable(dim)]
         main = max(usable, key=lambda dim: (dim[0], -abs(dim[2])), default=(1, 0, 0))
         loop = tuple(dim for dim in batch if dim != main)
         count = prod(dim[0] for dim in loop)
@@ -233,6 +299,11 @@ class _Lowering:
         if loop and not unlimited and (self.single or count > self.library.loop_limit(work)):
             return None
         return Transform(kind, self.precision, source.buffer, target.buffer, dims, embed, main, loop)
+
+    def readable(self, dim: Dim) -> bool:
+        """Whether a library without nesting can walk a dimension; none reads one element as many points."""
+        extent, *strides = dim
+        return extent == 1 or (0 not in strides and (self.library.negative or min(strides) > 0))
 
 
 def _embed(side: _Side, axes: list[int]) -> Ints | None:
@@ -248,8 +319,8 @@ def _embed(side: _Side, axes: list[int]) -> Ints | None:
     return tuple(extents)
 
 
-def _chunks(problem: FFTProblem, max_rank: int) -> list[Ints]:
-    """Split the transformed axes into groups of at most `max_rank`; the last one holds the halved axis.
+def _chunks(problem: FFTProblem, library: Capability) -> list[Ints]:
+    """Split the transformed axes into groups for one call each; the last one holds the halved axis.
 
     Axes of length 1 do not count: transforming along them changes nothing.
     """
@@ -264,7 +335,8 @@ def _chunks(problem: FFTProblem, max_rank: int) -> list[Ints]:
     else:
         ordered = [*long, last]
     chunks: list[Ints] = []
+    rank = library.c2r_rank if problem.kind == "C2R" else library.max_rank
     while ordered:
-        chunks.insert(0, tuple(ordered[-max_rank:]))
-        ordered = ordered[:-max_rank]
+        chunks.insert(0, tuple(ordered[-rank:]))
+        ordered, rank = ordered[:-rank], library.max_rank
     return chunks

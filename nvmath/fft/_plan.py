@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .._core.dtypes import DType
+from .._core.layout import Ints
 from ._options import NORMS, FFTDirection
-from ._passes import Move, Passes, Transform
+from ._passes import OUTPUT, Load, Move, Passes, Step, Store, Transform
 from ._problem import FFTProblem
 
 Call = Callable[..., None]
@@ -21,36 +23,36 @@ class Library(Protocol):
 
 
 class Mover(Protocol):
-    """The copies, fills and scalings of a place."""
+    """The copies, scalings, callbacks and scratch memory of a place."""
 
-    def move(self, step: Move) -> Call: ...
+    def move(self, step: Move) -> Call:
+        """Return the function that runs a copy."""
 
-    def scale(self, shape: Any, strides: Any, dtype: Any, factor: float) -> Callable[..., None]: ...
+    def load(self, step: Load) -> Call:
+        """Return the function that applies the prolog."""
 
-    def scratch(self, nbytes: int, *stream: int) -> tuple[int, Any]: ...
+    def store(self, step: Store) -> Call:
+        """Return the function that applies the epilog."""
+
+    def scale(self, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Call:
+        """Return the function that multiplies a buffer, given as input and as output, by a number."""
+
+    def scratch(self, nbytes: int, *stream: int) -> tuple[int, Any]:
+        """Take memory for the time of one launch: its address, and the object that owns it."""
 
 
 def launch_of(
-    problem: FFTProblem,
-    passes: Passes,
-    library: Library,
-    mover: Mover,
-    direction: FFTDirection,
-    after: Callable[[int], None] | None = None,
+    problem: FFTProblem, passes: Passes, library: Library, mover: Mover, direction: FFTDirection
 ) -> Call:
-    """Return the function that computes a whole problem in one direction; `after` works on the result before it is scaled."""
-    if passes.direct and after is None:
+    """Return the function that computes a whole problem in one direction."""
+    if passes.direct:
         step = passes.steps[0]
         assert isinstance(step, Transform)
         return library.call(step, direction)
-    calls = [
-        (step.source, step.target, mover.move(step) if isinstance(step, Move) else library.call(step, direction))
-        for step in passes.steps
-    ]
+    calls = [(step.source, step.target, _call_of(step, library, mover, direction)) for step in passes.steps]
     factor = NORMS[problem.norm][direction is FFTDirection.INVERSE](problem.points)
-    scale = None if factor == 1.0 or problem.empty else mover.scale(
-        problem.out_shape, problem.out_strides, problem.out_dtype, factor
-    )  # fmt: skip
+    if factor != 1.0 and passes.scaled:
+        _insert_scaling(calls, problem, passes, mover, factor)
     sizes = passes.scratch
 
     def launch(source: int, target: int, *stream: int) -> None:
@@ -58,9 +60,30 @@ def launch_of(
         buffers = [source, target, *(owner[0] for owner in owners)]
         for i, o, call in calls:
             call(buffers[i], buffers[o], *stream)
-        if after is not None:
-            after(target)
-        if scale is not None:
-            scale(target, *stream)
 
     return launch
+
+
+def _call_of(step: Step, library: Library, mover: Mover, direction: FFTDirection) -> Call:
+    match step:
+        case Transform():
+            return library.call(step, direction)
+        case Move():
+            return mover.move(step)
+        case Load():
+            return mover.load(step)
+        case Store():
+            return mover.store(step)
+
+
+def _insert_scaling(
+    calls: list[tuple[int, int, Call]], problem: FFTProblem, passes: Passes, mover: Mover, factor: float
+) -> None:
+    """Scale the result at the end, or before it is narrowed, since the narrow type could overflow."""
+    last = passes.steps[-1]
+    if isinstance(last, Move) and last.in_dtype is not last.out_dtype:
+        scale = mover.scale(last.shape, last.in_strides, last.in_dtype, factor)
+        calls.insert(-1, (last.source, last.source, scale))
+    else:
+        scale = mover.scale(problem.out_shape, problem.out_strides, problem.out_dtype, factor)
+        calls.append((OUTPUT, OUTPUT, scale))

@@ -14,7 +14,7 @@ from ._options import FFTDirection
 from ._passes import Capability, Transform
 from ._plan import Call
 
-CAPABILITY: Final = Capability(32, False, lambda rank: True, never, loop_limit)
+CAPABILITY: Final = Capability(32, False, 32, lambda rank: True, never, loop_limit)
 
 # Names of scipy.fft by kind and direction; every one without a factor (norm) of its own.
 _FUNCTIONS: Final[dict[tuple[str, FFTDirection], tuple[str, str]]] = {

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fft_cases import Case, cases
+from fft_cases import Case, cases, examples, strides
 from frameworks import HOST, Framework, params
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import nvmath
@@ -25,7 +25,7 @@ def one_call(case: Case, operand: object, **keywords: object) -> object:
 
 
 @frameworks
-@settings(max_examples=150)
+@examples(150)
 @given(data=st.data())
 def test_one_call(framework: Framework, data: st.DataObject) -> None:
     case = data.draw(cases(framework))
@@ -37,7 +37,7 @@ def test_one_call(framework: Framework, data: st.DataObject) -> None:
 
 
 @frameworks
-@settings(max_examples=75)
+@examples(75)
 @given(data=st.data())
 def test_stateful_twice(framework: Framework, data: st.DataObject) -> None:
     case = data.draw(cases(framework))
@@ -56,7 +56,7 @@ def test_stateful_twice(framework: Framework, data: st.DataObject) -> None:
 
 
 @frameworks
-@settings(max_examples=75)
+@examples(75)
 @given(data=st.data())
 def test_in_place(framework: Framework, data: st.DataObject) -> None:
     case = data.draw(cases(framework, kinds=("C2C",), resized=False, zero_strides=False))
@@ -68,11 +68,9 @@ def test_in_place(framework: Framework, data: st.DataObject) -> None:
 
 
 @frameworks
-@settings(max_examples=75)
+@examples(75)
 @given(data=st.data())
 def test_into_an_array_of_any_layout(framework: Framework, data: st.DataObject) -> None:
-    from fft_cases import strides
-
     case = data.draw(cases(framework))
     values = case.values()
     layout = data.draw(strides(case.result_shape, negative=framework.negative, zero=False))
@@ -83,7 +81,7 @@ def test_into_an_array_of_any_layout(framework: Framework, data: st.DataObject) 
 
 
 @frameworks
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_empty_batch(framework: Framework, data: st.DataObject) -> None:
     case = data.draw(cases(framework, empty=True))

@@ -6,6 +6,7 @@ import enum
 import inspect
 import pickle
 import threading
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -135,7 +136,7 @@ def test_status_errors() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.status, str(again)) == (cufft.cuFFTError, 3, "CUFFT_INVALID_TYPE")
     cufft.check_status(0)
-    with pytest.raises(cufft.cuFFTError, match="^CUFFT_SETUP_FAILED$"):
+    with pytest.raises(cufft.cuFFTError, match=r"^CUFFT_SETUP_FAILED$"):
         cufft.check_status(7)
 
 
@@ -302,9 +303,13 @@ def test_the_entry_point_for_callbacks_follows_the_version(version: int, twelve:
     library = Cufft(version, twelve)
     with _bind.substitute("cufft", library):
         cufft.xt_set_jit_callback(1, None, b"code", 4, 0, [64])
+    code, info = array("B", b"code"), array("Q", [64])
     expected = {
-        12000: ("plain", 1, None, b"code", 4, 0, [64]),
-        11401: ("12", 1, None, b"code", 4, 0, [64]),
-        11203: ("plain", 1, b"code", 4, 0, [64]),
+        12000: ("plain", 1, None, code, 4, 0, info),
+        11401: ("12", 1, None, code, 4, 0, info),
+        11203: ("plain", 1, code, 4, 0, info),
     }
     assert library.calls == [expected[version]]
+    kept = cufft._callbacks[1, 0]  # cuFFT reads them when the plan is made
+    assert kept[0] is library.calls[0][-4]
+    assert kept[1] is library.calls[0][-1]

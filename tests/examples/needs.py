@@ -1,0 +1,19 @@
+"""What an example or a snippet says that it needs, and whether that is here."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from nvmath.bindings import _cuda
+
+
+def require(words: list[str]) -> None:
+    """Skip with the name of what is missing; `gpu` is a device, `nothing` is nothing, every other word a package."""
+    for word in words:
+        if word == "gpu":
+            if _cuda.device_count() == 0:
+                pytest.skip("no CUDA device")
+        elif word != "nothing" and importlib.util.find_spec(word) is None:
+            pytest.skip(f"{word} is not installed")
