@@ -6,6 +6,12 @@ working; what is added here are common bases and texts that say what was expecte
 
 from __future__ import annotations
 
+import sys
+import warnings
+from typing import Final
+
+_PACKAGE: Final = __name__.partition(".")[0] + "."
+
 
 class InvalidStateError(Exception):
     """An object was used after it had been freed."""
@@ -18,3 +24,12 @@ class UngradedWarning(UserWarning):
 def join(values: object) -> str:
     """Write the legal choices of an option for an error text."""
     return ", ".join(repr(value) for value in values)  # type: ignore[attr-defined]
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn at the line that called into this package, however deep the cause was found."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

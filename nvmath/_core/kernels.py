@@ -69,6 +69,7 @@ _BODIES: Final = {
     ("copy", 1): "result = value;",
     ("cast", 1): "narrow(result, widen(value));",
     ("cast", 2): "OUT made; narrow(made.x, widen(value.x)); narrow(made.y, widen(value.y)); result = made;",
+    ("clean", 2): "result.y = 0; (void)value;",
     ("scale", 1): "narrow(result, widen(value) * (WIDE)factor);",
     ("scale", 2): "OUT made; narrow(made.x, widen(value.x) * (WIDE)factor); narrow(made.y, widen(value.y) * (WIDE)factor); result = made;",
 }
@@ -163,6 +164,12 @@ def move(
         launcher(source, target, stream)
 
     return run
+
+
+def clean(device: int, shape: Ints, strides: Ints, dtype: DType) -> Callable[[int, int, int], None]:
+    """Return a function that clears the imaginary parts of a buffer, given as input and as output."""
+    name, _ = _STORAGE[dtype.name]
+    return _own(device, "clean", name, name, 2, merge(zip(shape, strides, strides, strict=True)), 0.0)
 
 
 def scale(device: int, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int, int, int], None]:

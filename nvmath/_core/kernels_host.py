@@ -63,6 +63,15 @@ def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[
     return run
 
 
+def clean(shape: Ints, strides: Ints, dtype: DType) -> Callable[[int, int], None]:
+    """Return a function that clears the imaginary parts of a buffer, given as input and as output."""
+
+    def run(source: int, target: int) -> None:
+        array_at(target, shape, strides, dtype).imag = 0
+
+    return run
+
+
 def scratch(nbytes: int) -> tuple[int, Any]:
     """Take host memory; return its address and the object that owns it."""
     block = aligned(nbytes)

@@ -68,6 +68,8 @@ def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 def may_overlap(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether two elements could share memory (a sufficient test: nested strides prove that none do)."""
+    if 0 in shape:
+        return False
     reach = 0
     for axis in stride_order(shape, strides):
         if shape[axis] > 1:

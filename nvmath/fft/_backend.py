@@ -12,7 +12,7 @@ from .._core.place import Cuda, Place
 from . import _fftw
 from ._callback_pair import CallbackPair
 from ._options import FFTDirection
-from ._passes import Capability, Load, Move, Store, lower
+from ._passes import Capability, Clean, Load, Move, Store, lower
 from ._plan import Call, launch_of
 from ._problem import FFTProblem
 
@@ -47,6 +47,10 @@ class HostMover:
         """Return the function that applies the epilog."""
         store, data, threads = self.callbacks.host(1), self.callbacks.data, self.num_threads
         return lambda source, target: store(target, data[1], step.shape, step.strides, threads)
+
+    def clean(self, step: Clean) -> Call:
+        """Return the function that clears imaginary parts."""
+        return kernels_host.clean(step.shape, step.strides, step.dtype)
 
 
 class HostPlan:

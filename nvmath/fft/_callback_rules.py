@@ -28,12 +28,12 @@ _ELEMENTS: Final = {
 ELEMENT_DTYPES: Final = tuple(_ELEMENTS)
 
 _LARGEST_CERTAIN_PRIME: Final = 127
-_FIRST_WITH_LTO_CALLBACKS: Final = 11300  # cuFFT 11.3.0, CUDA 12.6 Update 2
+FIRST_WITH_LTO_CALLBACKS: Final = 11300  # cuFFT 11.3.0, CUDA 12.6 Update 2
 _WRONG_RESULTS: Final = range(12300, 12400)  # cuFFT 12.3.x, CUDA 13.3
 _WRONG_FROM_LENGTH: Final = {"float32": 8192, "complex64": 8192, "float64": 4096, "complex128": 4096}
 
 
-def symbol_name(phase: Phase, element_dtype: str, cufft_version: int = _FIRST_WITH_LTO_CALLBACKS) -> str:
+def symbol_name(phase: Phase, element_dtype: str, cufft_version: int = FIRST_WITH_LTO_CALLBACKS) -> str:
     """The mangled C++ name that cuFFT looks up.
 
     The offset is an ``unsigned long long`` (``y``); the previews before 11.3.0 declared ``size_t`` (``m``).
@@ -46,7 +46,7 @@ def symbol_name(phase: Phase, element_dtype: str, cufft_version: int = _FIRST_WI
     """
     kind, stored, _ = _ELEMENTS[element_dtype]
     name = f"cufftJITCallback{'Load' if phase == 'prolog' else 'Store'}{kind}"
-    offset = "y" if cufft_version >= _FIRST_WITH_LTO_CALLBACKS else "m"
+    offset = "y" if cufft_version >= FIRST_WITH_LTO_CALLBACKS else "m"
     return f"_Z{len(name)}{name}Pv{offset}{stored if phase == 'epilog' else ''}S_S_"
 
 
@@ -79,7 +79,7 @@ def require_callback_support(cufft_version: int, library: str = "cuFFT") -> None
     RuntimeError
         If the version is older than 11.3.0.
     """
-    if cufft_version < _FIRST_WITH_LTO_CALLBACKS:
+    if cufft_version < FIRST_WITH_LTO_CALLBACKS:
         raise RuntimeError(
             f"FFT callbacks need cuFFT 11.3.0 or newer (CUDA 12.6 Update 2), but {library} has version "
             f"{_readable(cufft_version)}. Another package, torch for example, may have loaded an older copy first."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any, Final
@@ -33,12 +34,20 @@ def loop_limit(work: int) -> int:
     return max(4, work // 128 * 8)
 
 
-# MKL leaves the input of an out-of-place C2R transform alone at every rank (tested); FFTW and NVPL promise it for one axis only.
+def _capability(max_rank: int, c2r_rank: int, *, preserves: Callable[[int], bool], negative: bool) -> Capability:
+    return Capability(
+        max_rank=max_rank, nested=False, c2r_rank=c2r_rank, preserves_c2r=preserves, ignores_imaginary=True, paired=False,
+        half=never, loop_limit=loop_limit, negative=negative,
+    )  # fmt: skip
+
+
 CAPABILITIES: Final = {
-    "mkl": Capability(7, False, 7, lambda rank: True, never, loop_limit),
-    "nvpl": Capability(3, False, 3, lambda rank: rank == 1, never, loop_limit, negative=False),
+    # MKL leaves the input of an out-of-place C2R transform alone (tested). Of a spectrum that is no real signal's it reads half of the
+    # planes at frequency 0 and n/2 only, when several axes are transformed at once: then the result would depend on the library.
+    "mkl": _capability(7, 1, preserves=lambda rank: True, negative=True),
+    "nvpl": _capability(3, 3, preserves=lambda rank: rank == 1, negative=False),
     # FFTW 3.3.10 crashes while it plans some transforms with negative strides, such as (11, 1, 1) (4, 77, -77) x (7, 11, 11).
-    "fftw": Capability(7, False, 7, lambda rank: rank == 1, never, loop_limit, negative=False),
+    "fftw": _capability(7, 7, preserves=lambda rank: rank == 1, negative=False),
 }
 
 

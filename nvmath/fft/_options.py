@@ -151,6 +151,6 @@ def coerce_norm(norm: Any) -> str | None:
     ValueError
         Anything else.
     """
-    if norm not in NORMS:
+    if not isinstance(norm, str | None) or norm not in NORMS:
         raise ValueError(f"norm must be one of {join(NORMS)}, not {norm!r}.")
     return norm  # type: ignore[no-any-return]

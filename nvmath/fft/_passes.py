@@ -29,6 +29,8 @@ class Capability:
     nested: bool  # transformed axes must nest with positive strides, as in the "many" interface
     c2r_rank: int  # how many axes a C2R call may have; more are transformed by a C2C call before
     preserves_c2r: Callable[[int], bool]  # by number of axes: whether a C2R call leaves its input alone
+    ignores_imaginary: bool  # whether C2R ignores the imaginary parts that the spectrum of a real signal cannot have
+    paired: bool  # whether real data must lie at multiples of the complex size
     half: Callable[[FFTProblem], bool]  # whether half precision of this problem is native
     loop_limit: Callable[[int], int]  # by elements of one call: how many calls in a row are better than a copy
     negative: bool = True  # strides may be negative
@@ -85,7 +87,18 @@ class Store:
     dtype: DType
 
 
-Step = Move | Transform | Load | Store
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """Clear imaginary parts in a buffer."""
+
+    source: int
+    target: int
+    shape: Ints
+    strides: Ints
+    dtype: DType
+
+
+Step = Move | Transform | Load | Store | Clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +208,9 @@ class _Lowering:
         target = _Side(INPUT if problem.inplace else OUTPUT, problem.out_shape, problem.out_strides)
         resized = problem.shape != problem.source_shape
         overwritten = problem.kind == "C2R" and (
-            len(self.chunks) > 1 or not self.library.preserves_c2r(len(self.chunks[0]))
+            len(self.chunks) > 1
+            or not self.library.preserves_c2r(len(self.chunks[0]))
+            or not self.library.ignores_imaginary
         )
         if not (resized or self.converted or overwritten) and (calls := self.calls(source, target)):
             return Passes(tuple(calls), (), problem.in_strides, scaled=False)
@@ -258,17 +273,28 @@ class _Lowering:
 
         A C2R transform by several calls works inside of `source`, unless the first one reads `origin`.
         """
-        kind, result = self.problem.kind, []
+        kind = self.problem.kind
+        result: list[Step | None] = []
         if kind == "C2R":
             for chunk in self.chunks[:-1]:
                 result.append(self.call("C2C", chunk, origin or source, source, unlimited))
                 origin = None
+            if not self.library.ignores_imaginary:
+                result.append(self.clean(source))
             result.append(self.call("C2R", self.chunks[-1], source, target, unlimited))
         else:
             result.append(self.call(kind, self.chunks[-1], source, target, unlimited))
             for chunk in self.chunks[-2::-1]:
                 result.append(self.call("C2C", chunk, target, target, unlimited))
         return [] if None in result else [call for call in result if call is not None]
+
+    def clean(self, side: _Side) -> Clean:
+        """Frequency 0 and, for an even length, the highest one are real along the halved axis."""
+        axis, length = self.problem.axes[-1], self.problem.lengths[-1]
+        even = length % 2 == 0
+        shape = tuple(1 + even if k == axis else extent for k, extent in enumerate(side.shape))
+        strides = tuple(stride * (length // 2) if k == axis else stride for k, stride in enumerate(side.strides))
+        return Clean(side.buffer, side.buffer, shape, strides, self.in_dtype)
 
     def call(self, kind: str, axes: Ints, source: _Side, target: _Side, unlimited: bool) -> Transform | None:
         problem = self.problem
@@ -294,6 +320,8 @@ class _Lowering:
             usable = [dim for dim in batch if self.readable(dim)]
         main = max(usable, key=lambda dim: (dim[0], -abs(dim[2])), default=(1, 0, 0))
         loop = tuple(dim for dim in batch if dim != main)
+        if self.library.paired and kind != "C2C" and any(dim[1 if kind == "R2C" else 2] % 2 for dim in loop):
+            return None
         count = prod(dim[0] for dim in loop)
         work = prod(dim[0] for dim in dims) * main[0]
         if loop and not unlimited and (self.single or count > self.library.loop_limit(work)):

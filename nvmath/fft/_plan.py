@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from .._core.dtypes import DType
 from .._core.layout import Ints
 from ._options import NORMS, FFTDirection
-from ._passes import OUTPUT, Load, Move, Passes, Step, Store, Transform
+from ._passes import OUTPUT, Clean, Load, Move, Passes, Step, Store, Transform
 from ._problem import FFTProblem
 
 Call = Callable[..., None]
@@ -33,6 +33,9 @@ class Mover(Protocol):
 
     def store(self, step: Store) -> Call:
         """Return the function that applies the epilog."""
+
+    def clean(self, step: Clean) -> Call:
+        """Return the function that clears imaginary parts."""
 
     def scale(self, shape: Ints, strides: Ints, dtype: DType, factor: float) -> Call:
         """Return the function that multiplies a buffer, given as input and as output, by a number."""
@@ -74,6 +77,8 @@ def _call_of(step: Step, library: Library, mover: Mover, direction: FFTDirection
             return mover.load(step)
         case Store():
             return mover.store(step)
+        case Clean():
+            return mover.clean(step)
 
 
 def _insert_scaling(

@@ -14,7 +14,10 @@ from ._options import FFTDirection
 from ._passes import Capability, Transform
 from ._plan import Call
 
-CAPABILITY: Final = Capability(32, False, 32, lambda rank: True, never, loop_limit)
+CAPABILITY: Final = Capability(
+    max_rank=32, nested=False, c2r_rank=32, preserves_c2r=lambda rank: True, ignores_imaginary=True, paired=False, half=never,
+    loop_limit=loop_limit,
+)  # fmt: skip
 
 # Names of scipy.fft by kind and direction; every one without a factor (norm) of its own.
 _FUNCTIONS: Final[dict[tuple[str, FFTDirection], tuple[str, str]]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any, Final
 import torch
 
 from ..dtypes import DTYPES, DType
-from ..errors import UngradedWarning
+from ..errors import UngradedWarning, warn
 from ..layout import Ints, contiguous, stride_order
 from . import CONJ, NEG, TRACKED, View
 
@@ -28,9 +27,12 @@ class TorchAdapter:
 
     @staticmethod
     def look(obj: Any) -> tuple[int, tuple[Any, ...]]:
-        return obj.data_ptr(), (
-            obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(), obj.requires_grad
-        )  # fmt: skip
+        try:
+            return obj.data_ptr(), (
+                obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(), obj.requires_grad
+            )  # fmt: skip
+        except RuntimeError:  # no storage: sparse, meta, fake; the view says what is wrong
+            return TorchAdapter.view(obj).ptr, ()
 
     @staticmethod
     def view(obj: Any) -> View:
@@ -43,11 +45,10 @@ class TorchAdapter:
             raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
         flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * obj.requires_grad
         if flags & TRACKED and torch.is_grad_enabled():
-            warnings.warn(
+            warn(
                 "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
                 "Pass operand.detach() to say that this is meant.",
                 UngradedWarning,
-                stacklevel=2,
             )
         device = obj.get_device() if obj.is_cuda else "cpu"
         return View(obj, obj.data_ptr(), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)

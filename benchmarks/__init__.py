@@ -1,0 +1,1 @@
+"""Measurements of nvmath beside its peers, in one process and one run."""

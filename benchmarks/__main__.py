@@ -1,0 +1,36 @@
+"""Run every benchmark that can run here, each in a process of its own, and write tables and plots.
+
+python -m benchmarks [--out FOLDER] [--seconds S]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from nvmath.bindings import _cuda
+
+
+def main() -> int:
+    """Run, and return the number of benchmarks that failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure nvmath beside its peers.")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="folder of the results")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time for each case (default: 2)")
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    place = "gpu" if _cuda.device_count() else "cpu"
+    failed = 0
+    for name in ("host_overhead", "cpu_fft", *(["gpu_fft"] if place == "gpu" else [])):
+        stem = asked.out / (name if name != "host_overhead" else f"{name}_{place}")
+        files = [
+            f"--{kind}={stem}.{ending}" for kind, ending in (("json", "json"), ("markdown", "md"), ("plot", "png"))
+        ]
+        program = [sys.executable, "-m", f"benchmarks.{name}", f"--seconds={asked.seconds}", *files]
+        failed += subprocess.run(program).returncode != 0
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
