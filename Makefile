@@ -48,7 +48,7 @@ types: $(NEEDS_TEST)
 	$(PY) -m mypy
 
 docs: $(NEEDS_TEST)
-	$(PY) -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 gpu:
 	$(GPU_PY) setup.py -q build_ext --inplace
@@ -58,15 +58,15 @@ bench: $(NEEDS_BENCH)
 	$(PY) -m benchmarks $(ARGS)
 
 $(VENV)/.demo: $(BUILT)
-	$(MAKE_ENVIRONMENT) cpu,jit,demo
+	@$(MAKE_ENVIRONMENT) cpu,jit,demo
 	@touch $@
 
 $(VENV)/.test: $(BUILT)
-	$(MAKE_ENVIRONMENT) cpu,jit,demo,dev
+	@$(MAKE_ENVIRONMENT) cpu,jit,demo,dev
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(VENV)/.test
-	$(MAKE_ENVIRONMENT) cpu,jit,demo,dev,bench
+	@$(MAKE_ENVIRONMENT) cpu,jit,demo,dev,bench
 	@touch $@
 
 clean:

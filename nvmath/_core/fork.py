@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Protocol
+from weakref import WeakSet
+
+
+class Inherited(Protocol):
+    """An object that a child must not use as it is."""
+
+    def after_fork(self) -> None:
+        """Forget what belongs to the parent."""
 
 
 class Children:
@@ -11,10 +20,13 @@ class Children:
 
     def __init__(self) -> None:
         self.generation = 0
+        self.inherited: WeakSet[Inherited] = WeakSet()
 
     def born(self) -> None:
         """Run in a child, right after the fork."""
         self.generation += 1
+        for heir in self.inherited:
+            heir.after_fork()
 
     def openmp_is_unsafe(self) -> bool:
         """Whether a parallel region could hang: GNU's OpenMP keeps waiting for the parent's threads."""

@@ -16,31 +16,42 @@ Allocate = Callable[[int, int], tuple[int, Any]]
 
 
 class PoolMemory:
-    """Memory of the device's own stream-ordered pool, returned to it in the order of the stream it was taken on."""
+    """Memory of a stream-ordered pool, returned to it in the order of the stream it was taken on."""
 
     __slots__ = ("ptr", "stream")
 
-    def __init__(self, nbytes: int, stream: int) -> None:
-        self.ptr = driver.mem_alloc_async(nbytes, stream)
+    def __init__(self, nbytes: int, pool: int, stream: int) -> None:
+        self.ptr = 0
+        self.ptr = driver.mem_alloc_from_pool_async(nbytes, pool, stream)
         self.stream = stream
 
-    def close(self) -> None:
-        """Return the memory."""
+    def __del__(self) -> None:
         ptr, self.ptr = self.ptr, 0
         if ptr:
-            driver.mem_free_async(ptr, self.stream)
-
-    def __del__(self) -> None:
-        if self.ptr:
             stream = self.stream
-            place.discard(lambda ptr: driver.mem_free_async(ptr, stream), self.ptr)
+            place.discard(lambda ptr: driver.mem_free_async(ptr, stream), ptr)
+
+
+_KEPT_NBYTES: Final = 1 << 30
+"""What our pool keeps of freed memory: the driver's default, nothing, costs a mapping of pages for each call."""
+_RELEASE_THRESHOLD: Final = 4
+_pools: dict[int, int] = {}
+
+
+def _pool(device: int) -> int:
+    """Return our own memory pool of a device; the default pool belongs to the user."""
+    pool = _pools.get(device)
+    if pool is None:
+        pool = _pools[device] = driver.mem_pool_create(device)
+        driver.mem_pool_set_attribute(pool, _RELEASE_THRESHOLD, [_KEPT_NBYTES])
+    return pool
 
 
 def pool_allocate(nbytes: int, device: int, stream: int) -> tuple[int, PoolMemory]:
-    """Take memory of a device's default pool, a multiple of 512 bytes."""
+    """Take memory of our pool on a device, a multiple of 512 bytes."""
     with place.cuda(device).current():
         place.reap()
-        memory = PoolMemory(max(512, -(-nbytes // 512) * 512), stream)
+        memory = PoolMemory(max(512, -(-nbytes // 512) * 512), _pool(device), stream)
     return memory.ptr, memory
 
 
@@ -141,6 +152,9 @@ class Workspace:
     def close(self) -> None:
         """Release the memory and the event."""
         self.release()
+        self.__del__()
+
+    def __del__(self) -> None:
         event, self._event = self._event, 0
         if event:
             place.discard(driver.event_destroy, event)

@@ -8,30 +8,36 @@ allocate (`_result`), and how to launch one request (`_launch`).
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from ..bindings._load import find_library
 from . import log
-from .arrays import READONLY, UNTIDY, View, adapter_of, common_adapter
-from .errors import InvalidStateError
+from .arrays import READONLY, TRACKED, UNTIDY, View, adapter_of, common_adapter
+from .errors import InvalidStateError, UngradedWarning, warn
+from .fork import children
 from .layout import span
 from .memory import Allocate, Workspace, from_user
 from .options import ExecutionCPU, ExecutionCUDA, available_threads, coerce_execution
-from .place import HOST, Cuda, Place, cuda, reap
+from .place import HOST, Cuda, Place, cuda, has_device, reap
 from .route import Launch, Mirror, Result, Route, Runner, context
 from .stream import resolve
-
-_ALIGNMENT = 15
 
 
 class Operation:
     """Base of all stateful operations: operands, mirrors, workspace, state, streams."""
 
-    _names: ClassVar[tuple[str, ...]]
+    _names: tuple[str, ...]
     """Operands, in the order of the launch."""
     _invalid: ClassVar[type[InvalidStateError]]
-    _default_execution: ClassVar[str | None] = None
-    """None: where the operands are."""
+    _gpu_library: ClassVar[str | None] = None
+    """Operands in host memory run on a GPU if there is one and this library is found; None: they run on the CPU."""
+    _reads: ClassVar[dict[str, int]] = {}
+    """Flags that operands, by name, may have without being copied, since the library honours them."""
+
+    _alignment_mask: ClassVar[int] = 15
+    """The low bits of an address that a plan may depend on."""
 
     options: Any
     execution_options: ExecutionCPU | ExecutionCUDA
@@ -46,17 +52,20 @@ class Operation:
 
     def _begin(self, operands: dict[str, Any], options: Any, execution: Any) -> None:
         """Look at the operands and decide where they are and where the work runs."""
+        self._names = tuple(operands)
         self._adapter = common_adapter(operands)
         self._views = tuple(self._adapter.view(obj) for obj in operands.values())
         devices = {view.device for view in self._views}
         if len(devices) > 1:
             given = ", ".join(f"{name}: {view.device}" for name, view in zip(self._names, self._views, strict=True))
-            raise ValueError(f"All operands must be on one device, but got {given}. Move them to one device first.")
+            raise ValueError(f"The operands are not on the same device: {given}. Move them to one device first.")
         self._device = self._views[0].device
         self.options = options
         self.logger = options.logger if options.logger is not None else log.ROOT
-        default = self._default_execution or ("cpu" if self._device == "cpu" else "cuda")
-        self.execution_options = resolved(coerce_execution(execution, default), self._device)
+        where = coerce_execution(execution, self._default_execution())
+        if execution is None and isinstance(where, ExecutionCUDA):
+            where = ExecutionCUDA(device_id=getattr(options, "device_id", 0))
+        self.execution_options = resolved(where, self._device)
         self._place: Place = (
             HOST if isinstance(self.execution_options, ExecutionCPU) else cuda(self.execution_options.device_id)
         )  # fmt: skip
@@ -64,9 +73,15 @@ class Operation:
             self._place if isinstance(self._place, Cuda) else cuda(self._device) if isinstance(self._device, int) else None
         )  # fmt: skip
         self.blocking = options.blocking is True or self._device == "cpu" or self._place is HOST
+        if any(view.flags & TRACKED for view in self._views):
+            warn(
+                "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
+                "Pass operand.detach() to say that this is meant.",
+                UngradedWarning,
+            )
         self._views = tuple(self._aligned(view) for view in self._views)
         self._look = self._adapter.look
-        self._route = Route(self._views, self._place)
+        self._route = self._route_of(self._names, self._views)
         self._problem: Any = self._specify(self._views)
         self._plan_object: Any = None
         self._workspace: Workspace | None = None
@@ -78,26 +93,64 @@ class Operation:
         if self._inplace:
             self._check_writable(self._views)
 
-    def _hold(self, stream: Any) -> None:
-        """Take the operands in; fill their mirrors when they must travel."""
+    def _default_execution(self) -> str:
+        """Return where to run when the caller does not say."""
+        if self._device != "cpu":
+            return "cuda"
+        return "cuda" if self._gpu_library and find_library(self._gpu_library) and has_device() else "cpu"
+
+    def _route_of(self, names: tuple[str, ...], views: tuple[View, ...]) -> Route:
+        return Route(views, self._place, tuple(self._reads.get(name, 0) for name in names))
+
+    def _hold(self, stream: Any, only: Collection[int] | None = None) -> None:
+        """Take the operands in, or those at some positions only; fill their mirrors when they must travel."""
+        new = range(len(self._views)) if only is None else only
         if self._route.across:
             assert self._gpu is not None
-            old = self._mirrors or (None,) * len(self._views)
-            self._mirrors = tuple(
-                self._route.stage(view, stream, self._gpu, mirror) for view, mirror in zip(self._views, old, strict=True)
-            )  # fmt: skip
-            self._ptrs = tuple(mirror.ptr for mirror in self._mirrors)
+            mirrors: list[Any] = [*self._mirrors, *(None,) * (len(self._views) - len(self._mirrors))]
+            for index in new:
+                mirrors[index] = self._route.stage(index, self._views[index], stream, self._gpu, mirrors[index])
+            self._mirrors = tuple(mirrors)
+            self._ptrs = tuple(mirror.ptr for mirror in mirrors)
         else:
             self._ptrs = tuple(view.ptr for view in self._views)
-        self._objs = tuple(view.obj for view in self._views)
+        self._objs = tuple(view.obj if i in new else self._objs[i] for i, view in enumerate(self._views))
         looks = tuple(self._look(obj) for obj in self._objs)
         self._known = tuple(
-            (type(obj), look[1], look[0] & _ALIGNMENT) for obj, look in zip(self._objs, looks, strict=True)
+            (type(obj), look[1], look[0] & self._alignment_mask) for obj, look in zip(self._objs, looks, strict=True)
         )  # fmt: skip
         for view in self._views:
             view.obj = None  # the one reference to an operand is in _objs, so that replacing it there lets go of it
         self._swappable = self.valid_state and not self._inplace and not self._route.across
         self._ready = self._runners
+
+    def _attach(self, first: int, operands: dict[str, Any], stream: Any) -> None:
+        """Replace the operands from position `first` on by others, which planning brings; specify the problem anew."""
+        views = []
+        for name, obj in operands.items():
+            adapter = adapter_of(obj)
+            if adapter is not self._adapter:
+                raise TypeError(
+                    f"Library package mismatch: {name} is a {adapter.name} array, but the other operands are {self._adapter.name} "
+                    "arrays. Convert it first."
+                )
+            view = self._aligned(adapter.view(obj))
+            if view.device != self._device:
+                raise ValueError(
+                    f"The operands are not on the same device: {name} is on {view.device}, the others on {self._device}. Move it first."
+                )
+            views.append(view)
+        old = self._names, self._views, self._route
+        self._names = (*self._names[:first], *operands)
+        self._views = (*self._views[:first], *views)
+        self._route = self._route_of(self._names, self._views)
+        try:
+            self._problem = self._specify(self._views)
+        except BaseException:
+            self._names, self._views, self._route = old
+            raise
+        self._mirrors = self._mirrors[: len(self._views)]
+        self._hold(stream, range(first, len(self._views)))
 
     def _check_writable(self, views: tuple[View, ...]) -> None:
         overwrites = self._result().overwrites
@@ -173,7 +226,20 @@ class Operation:
                 )  # fmt: skip
                 self._workspace.transient = self._transient
         self._plan_object = plan
+        self._generation = children.generation
+        children.inherited.add(self)
         self.nbytes = plan.nbytes
+
+    def after_fork(self) -> None:
+        """In a forked child: the runners use threads and handles of the parent."""
+        self._runners.clear()
+
+    def _plan_again(self) -> None:
+        """In a forked child: make the plan that the parent had; nothing of the parent's is destroyed."""
+        if self._gpu is not None:
+            cuda(self._gpu.device_id)  # says why it cannot be used
+        self._workspace = None
+        self._do_plan()
 
     def _drop_plan(self) -> None:
         plan, self._plan_object = self._plan_object, None
@@ -191,16 +257,20 @@ class Operation:
             raise RuntimeError(f"plan() must be called before {type(self).__name__} can be executed.")
         if not self._objs:
             raise RuntimeError(
-                f"The operands of this {type(self).__name__} object have been released. Give it new ones with "
-                f"{'reset_operand' if len(self._names) == 1 else 'reset_operands'}() first."
+                f"The operands of this {type(self).__name__} object have been released. Give it new ones with {self._reset_name}() first."
             )
+        if self._generation != children.generation:
+            self._plan_again()
         runner = self._runners.get(request)
         if runner is None:
             launch = self._launch(request)
             runner = self._route.runner(launch, self._result(), self._gpu, self._workspace, self.blocking)
-            if not self._inplace:
-                self._runners[request] = runner
+            self._runners[request] = runner
         return runner
+
+    @property
+    def _reset_name(self) -> str:
+        return "reset_operand" if len(self._names) == 1 else "reset_operands"
 
     def _run(self, runner: Runner, stream: Any, release_workspace: bool, out: Any) -> Any:
         """Run a request the long way round: log it, place the result, release the workspace."""
@@ -210,18 +280,13 @@ class Operation:
         with log.timed(logger, "The execution"):
             try:
                 if out is None:
-                    result = runner(self._objs, self._ptrs, stream, self._objs[self._overwrites()] if self._inplace else None)
+                    result = runner(self._objs, self._ptrs, stream, None)
                 else:
                     result = self._into(runner, out, stream)
             finally:
                 if release_workspace and self._workspace is not None:
                     self._workspace.release()
         return result
-
-    def _overwrites(self) -> int:
-        index = self._result().overwrites
-        assert index is not None
-        return index
 
     def _into(self, runner: Runner, out: Any, stream: Any) -> Any:
         """Write the result into an array of the user, directly where its layout allows."""
@@ -256,19 +321,56 @@ class Operation:
         if type(obj) is not kind or not self._swappable:
             return False
         ptr, look = self._look(obj)
-        if look != known or ptr & _ALIGNMENT != alignment:
+        if look != known or ptr & self._alignment_mask != alignment:
             return False
         self._objs, self._ptrs = (obj,), (ptr,)
         self._ready = self._runners
         return True
 
+    def _swap(self, objs: tuple[Any, ...]) -> bool:
+        """Replace operands, None for those that stay, by others of exactly the same metadata; the fast half of a checked reset."""
+        if not self._swappable or not self._objs:
+            return False
+        held, ptrs, look_at, mask = list(self._objs), list(self._ptrs), self._look, self._alignment_mask
+        for index, obj in enumerate(objs):
+            if obj is not None:
+                kind, known, alignment = self._known[index]
+                if type(obj) is not kind:
+                    return False
+                ptr, look = look_at(obj)
+                if look != known or ptr & mask != alignment:
+                    return False
+                held[index], ptrs[index] = obj, ptr
+        self._objs, self._ptrs = tuple(held), tuple(ptrs)
+        self._ready = self._runners
+        return True
+
+    def _check_complete(self, objs: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return the positions of the operands that are given, or raise what is missing."""
+        given = tuple(index for index, obj in enumerate(objs) if obj is not None)
+        if len(objs) == 1 and not given:
+            raise ValueError(
+                f"{self._names[0]} is None. To give up the operand use release_operand(); to replace it pass an array."
+            )
+        if not given:
+            raise ValueError(f"Pass at least one operand to {self._reset_name}(); to give up all of them use release_operands().")
+        if not self._objs and len(given) < len(objs):
+            missing = ", ".join(name for name, obj in zip(self._names, objs, strict=True) if obj is None)
+            raise ValueError(
+                f"The operands have been released, so all required operands must be provided; {missing} is missing. Pass it to "
+                f"{self._reset_name}() together with the others."
+            )
+        return given
+
     def _reset_checked(self, objs: tuple[Any, ...], stream: Any) -> None:
-        """Accept new operands if this object's plan can serve them, or one that is made for them."""
+        """Accept new operands, None for those that stay, if this object's plan can serve them, or one that is made for them."""
         self._check_valid()
+        given = self._check_complete(objs)
         views = []
         for name, obj, old in zip(self._names, objs, self._views, strict=True):
             if obj is None:
-                raise ValueError(f"{name} is None. To give up the operand use release_operand(); to replace it pass an array.")
+                views.append(old)
+                continue
             adapter = adapter_of(obj)
             if adapter is not self._adapter:
                 raise TypeError(f"{name} was a {self._adapter.name} array, so it cannot be replaced by one of {adapter.name}.")
@@ -279,7 +381,7 @@ class Operation:
                 raise ValueError(f"{name} had dtype {old.dtype}, so it cannot be replaced by an operand of dtype {view.dtype}.")
             views.append(view)
         new_views = tuple(views)
-        new_route = Route(new_views, self._place)
+        new_route = self._route_of(self._names, new_views)
         old_views, old_problem, old_route = self._views, self._problem, self._route
         self._route = new_route
         try:
@@ -296,7 +398,7 @@ class Operation:
         self._views, self._problem = new_views, problem
         if replan:
             self._replan(old_views, old_problem, old_route)
-        self._hold(stream)
+        self._hold(stream, given)
 
     def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
         """Exchange the plan for one of the new problem; keep the old state if that fails."""
@@ -313,12 +415,16 @@ class Operation:
         old_plan.close()
 
     def _reset_unchecked(self, objs: tuple[Any, ...], stream: Any) -> None:
+        given = [index for index, obj in enumerate(objs) if obj is not None]
         if self._route.across:
-            self._views = tuple(self._adapter.view(obj) for obj in objs)
-            self._hold(stream)
+            views = [old if obj is None else self._adapter.view(obj) for obj, old in zip(objs, self._views, strict=True)]
+            self._views = tuple(views)
+            self._hold(stream, given)
             return
-        self._objs = objs
-        self._ptrs = tuple(self._look(obj)[0] for obj in objs)
+        held, ptrs = list(self._objs or objs), list(self._ptrs or [0] * len(objs))
+        for index in given:
+            held[index], ptrs[index] = objs[index], self._look(objs[index])[0]
+        self._objs, self._ptrs = tuple(held), tuple(ptrs)
         self._ready = self._runners
 
     def _release(self) -> None:

@@ -101,7 +101,7 @@ def device_count() -> int:
     count = driver.device_count()
     if count == 0:
         raise NoDeviceError(
-            f'No CUDA device can be used here: {driver.why_no_device()}. Pass execution="cpu" to compute on the host.'
+            f'No CUDA device can be used here: {driver.why_no_device().rstrip(".")}. Pass execution="cpu" to compute on the host.'
         )
     return count
 
@@ -142,8 +142,9 @@ _garbage: deque[tuple[Callable[[Any], object], Any]] = deque()
 
 
 def discard(destroy: Callable[[Any], object], handle: Any) -> None:
-    """Queue a library handle for destruction; safe in finalizers and during a graph capture."""
-    _garbage.append((destroy, handle))
+    """Queue a library handle for destruction; safe in finalizers and during a graph capture. A child leaves the parent's alone."""
+    if not _forked:
+        _garbage.append((destroy, handle))
 
 
 def reap() -> None:
@@ -168,7 +169,7 @@ def reap() -> None:
 def _after_fork() -> None:
     """The parent's contexts and handles do not exist in a child."""
     global _forked, _lock
-    _forked = bool(_cuda)
+    _forked = _forked or bool(_cuda)
     _lock = threading.Lock()
     _cuda.clear()
     _garbage.clear()

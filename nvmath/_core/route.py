@@ -45,8 +45,10 @@ class Runner(Protocol):
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any: ...
 
 
-def host_runner(launch: Launch, make: Callable[[], Any], pointer: Callable[[Any], int], count: int) -> Runner:
-    """Host operands, host execution. A closure, since a call at small sizes costs as much as the work."""
+def host_runner(
+    launch: Launch, make: Callable[[], Any], pointer: Callable[[Any], int], count: int, overwrites: int | None
+) -> Runner:
+    """Host operands, host execution. Closures, since a call at small sizes costs as much as the work."""
 
     def run_one(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
         result = make() if out is None else out
@@ -58,13 +60,18 @@ def host_runner(launch: Launch, make: Callable[[], Any], pointer: Callable[[Any]
         launch(*ptrs, pointer(result))
         return result
 
-    return run_one if count == 1 else run
+    def run_inplace(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        assert overwrites is not None
+        launch(*ptrs, ptrs[overwrites])
+        return objs[overwrites]
+
+    return run_inplace if overwrites is not None else run_one if count == 1 else run
 
 
 class CudaRunner:
     """Operands of a GPU, execution there: asynchronous, ordered on the stream of the call."""
 
-    __slots__ = ("adapter", "blocking", "device", "launch", "make", "place", "pointer", "stream_now", "workspace")
+    __slots__ = ("adapter", "blocking", "device", "launch", "make", "overwrites", "place", "pointer", "stream_now", "workspace")
 
     def __init__(
         self,
@@ -74,13 +81,16 @@ class CudaRunner:
         make: Callable[[], Any],
         workspace: Workspace | None,
         blocking: bool,
+        overwrites: int | None,
     ) -> None:
         self.adapter, self.place, self.launch, self.make = adapter, place, launch, make
-        self.workspace, self.blocking = workspace, blocking
+        self.workspace, self.blocking, self.overwrites = workspace, blocking, overwrites
         self.device, self.pointer, self.stream_now = place.device_id, adapter.pointer, adapter.current_stream
 
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
         handle = self.stream_now(self.device)
+        if self.overwrites is not None:
+            out = objs[self.overwrites]
         if stream is not None and (asked := resolve(stream, self.adapter, self.device)) != handle:
             with self.adapter.on_stream(self.device, asked):
                 return self.run(ptrs, asked, out)
@@ -90,6 +100,8 @@ class CudaRunner:
         return self.run(ptrs, handle, out)
 
     def run(self, ptrs: tuple[int, ...], stream: int, out: Any) -> Any:
+        if self.blocking:
+            refuse_capture(self.place, stream, "options.blocking=True")
         result = self.make() if out is None else out
         workspace = self.workspace
         if workspace is None:
@@ -101,6 +113,12 @@ class CudaRunner:
         if self.blocking:
             self.place.wait(stream)
         return result
+
+
+def refuse_capture(gpu: Cuda, stream: int, what: str) -> None:
+    """A call that waits for the GPU cannot be part of a graph."""
+    if gpu.capturing(stream):
+        raise RuntimeError(f"A CUDA graph is being captured on the stream, and it cannot hold a call with {what}: it has to wait.")
 
 
 class TidyingRunner:
@@ -143,6 +161,7 @@ class AcrossRunner:
         nbytes = result.nbytes
         with self.gpu.current():
             handle = resolve(stream, self.adapter, self.gpu.device_id)
+            refuse_capture(self.gpu, handle, "operands that travel between host and GPU memory")
             with self.adapter.on_stream(self.gpu.device_id, handle):
                 owner = None
                 if overwrites is not None:
@@ -202,17 +221,19 @@ class Route:
 
     __slots__ = ("across", "adapter", "device", "place", "untidy")
 
-    def __init__(self, views: tuple[View, ...], place: Place) -> None:
+    def __init__(self, views: tuple[View, ...], place: Place, reads: Ints = ()) -> None:
         self.adapter, self.device, self.place = views[0].adapter, views[0].device, place
         self.across = (self.device == "cpu") != isinstance(place, Host)
-        self.untidy = tuple(bool(view.flags & NEEDS_COPY) for view in views)
+        self.untidy = tuple(
+            bool(view.flags & NEEDS_COPY & ~honoured) for view, honoured in zip(views, reads or (0,) * len(views), strict=True)
+        )  # fmt: skip
 
-    def stage(self, view: View, stream: Any, gpu: Cuda, old: Mirror | None = None) -> Mirror:
+    def stage(self, index: int, view: View, stream: Any, gpu: Cuda, old: Mirror | None = None) -> Mirror:
         """Copy an operand into its mirror, reusing an old one of the same size; blocks until done."""
         with gpu.current():
             handle = resolve(stream, self.adapter, gpu.device_id)
             with self.adapter.on_stream(gpu.device_id, handle):
-                packed = is_dense(view.shape, view.strides) and not view.flags & NEEDS_COPY
+                packed = is_dense(view.shape, view.strides) and not self.untidy[index]
                 source = view.obj if packed else self.adapter.tidy(view.obj)
                 nbytes = size(view.shape) * view.dtype.itemsize
                 target = "cpu" if isinstance(self.place, Host) else gpu.device_id
@@ -232,7 +253,7 @@ class Route:
             assert gpu is not None
             return AcrossRunner(self.adapter, gpu, self.device, launch, make, result, workspace)
         if isinstance(self.place, Cuda):
-            inner: Runner = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking)
+            inner: Runner = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking, result.overwrites)
         else:
-            inner = host_runner(launch, make, self.adapter.pointer, len(self.untidy))
+            inner = host_runner(launch, make, self.adapter.pointer, len(self.untidy), result.overwrites)
         return TidyingRunner(self.adapter, inner, self.untidy, self.device) if any(self.untidy) else inner

@@ -5,6 +5,7 @@ Names that the driver versions (``cuMemAlloc_v2``) appear without the version. H
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from nvmath.bindings._bind import Bindings
@@ -44,6 +45,8 @@ cuMemFree_v2(address: ptr)
 cuMemAllocAsync(&address: ptr, nbytes: usize, stream: ptr)
 cuMemAllocFromPoolAsync(&address: ptr, nbytes: usize, pool: ptr, stream: ptr)
 cuMemFreeAsync(address: ptr, stream: ptr)
+_mem_pool_create = cuMemPoolCreate(&pool: ptr, properties: char[])
+cuMemPoolDestroy(pool: ptr)
 cuMemPoolSetAttribute(pool: ptr, attribute: i32, value: u64[])
 cuMemPoolGetAttribute(pool: ptr, attribute: i32, &value: u64)
 cuMemPoolTrimTo(pool: ptr, min_nbytes_to_keep: usize)
@@ -201,7 +204,7 @@ def device_count() -> int:
             count = int(_library.device_get_count())
             reason = "" if count else "the CUDA driver finds no device"
         except (CudaError, LibraryNotFoundError) as error:
-            count, reason = 0, str(error).splitlines()[0]
+            count, reason = 0, str(error).splitlines()[0].partition(";")[0]
         _library.state.update({"device count": count, "no device": reason})
     return count
 
@@ -247,6 +250,23 @@ def _done(status: int) -> bool:
         return False
     check_status(status)
     return True
+
+
+def mem_pool_create(device: int) -> int:
+    """Makes a memory pool of ordinary device memory: ``cuMemPoolCreate``.
+
+    Parameters
+    ----------
+    device : int
+        The device.
+
+    Returns
+    -------
+    int
+        The pool.
+    """
+    # struct CUmemPoolProps: pinned allocations (1), no export handles (0), location device (1) number `device`; 88 bytes
+    return int(_library._mem_pool_create(bytearray(struct.pack("4i72x", 1, 0, 1, device))))
 
 
 def module_load_data(image: bytes) -> int:

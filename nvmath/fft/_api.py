@@ -19,7 +19,7 @@ from . import _backend
 from ._callback_pair import CallbackPair
 from ._keys import create_key, create_key_from_metadata, estimate_workspace_size, key_of
 from ._options import FFTDirection, FFTOptions, coerce_direction, coerce_norm
-from ._problem import FFTProblem, differences, plan_arguments, specify
+from ._problem import FFTProblem, as_ints, differences, plan_arguments, specify
 
 __all__ = ["FFT", "InvalidFFTState", "estimate_workspace_size", "fft", "ifft", "irfft", "rfft"]
 
@@ -95,8 +95,9 @@ class FFT(Operation):
     ) -> None:
         if n is not None and s is not None:
             raise ValueError("Pass n for one axis or s for several, not both.")
-        self._asked_axes, self._norm = axes if axes is None else tuple(axes), coerce_norm(norm)
-        self._extents = (n,) if n is not None else None if s is None else tuple(s)
+        self._asked_axes = None if axes is None else as_ints(axes, "axes")
+        self._extents = as_ints((n,), "n") if n is not None else None if s is None else as_ints(s, "s")
+        self._norm = coerce_norm(norm)
         self._callbacks: CallbackPair | None = None
         self._planned_direction: FFTDirection | None = None
         self._begin({"operand": operand}, coerce_options(FFTOptions, options), execution)
@@ -142,7 +143,7 @@ class FFT(Operation):
         direction = problem.default_direction if request is None else coerce_direction(request)
         if problem.kind != "C2C" and direction is not problem.default_direction:
             raise ValueError(
-                f"A {problem.kind} transform has direction {problem.default_direction.name}, not {direction.name}. "
+                f"The {problem.kind} transform has direction {problem.default_direction.name}, not {direction.name}. "
                 f"For the opposite use {'irfft or fft_type=C2R' if problem.kind == 'R2C' else 'rfft or fft_type=R2C'} on the result."
             )
         if self._planned_direction not in (None, direction) and self._device == "cpu":
@@ -204,7 +205,7 @@ class FFT(Operation):
 
     def _launch_direction(self, direction: FFTDirection) -> None:
         if direction is not self._problem.default_direction:
-            raise ValueError(f"A {self._problem.kind} transform has direction {self._problem.default_direction.name}, not {direction.name}.")
+            raise ValueError(f"The {self._problem.kind} transform has direction {self._problem.default_direction.name}, not {direction.name}.")
 
     def execute(
         self,
@@ -396,6 +397,8 @@ class FFT(Operation):
         """Transform an operand of the planned metadata and forget it again."""
         if not self._objs:
             self._views = (self._aligned(self._adapter.view(operand)),)
+            if self._inplace:
+                self._check_writable(self._views)
             self._hold(stream)
         try:
             return self._run(self._once, stream, True, out)
@@ -429,6 +432,8 @@ Asked = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
 def _call(variant: _Variant, operand: Any, asked: Asked, stream: Any, out: Any) -> Any:
     """Transform once, with the plan of an earlier call of the same metadata when there is one."""
     ptr, look = adapter_of(operand).look(operand)
+    if type(asked[0]) is not tuple or type(asked[7]) is not tuple:
+        asked = _read_once(asked)
     key: Any = (variant, type(operand), look, ptr & 15, asked)
     if asked[4] is not None or asked[5] is not None:
         return _call_with_callbacks(variant, operand, key, asked, stream, out)
@@ -450,6 +455,16 @@ def _call(variant: _Variant, operand: Any, asked: Asked, stream: Any, out: Any) 
         raise
     _close(key, transform, stream)
     return result
+
+
+def _read_once(asked: Asked) -> Asked:
+    """Turn axes and s into tuples; they may be iterators."""
+    axes, s = asked[0], asked[7]
+    if axes is None is s:
+        return asked
+    axes = None if axes is None else as_ints(axes, "axes")
+    s = None if s is None else as_ints(s, "s")
+    return (axes, *asked[1:7], s, asked[8])
 
 
 def _call_with_callbacks(
@@ -498,13 +513,10 @@ def _settled(key: Any, callbacks: Any = None) -> Any:
         options = options.key()
     if isinstance(execution, Mapping):
         execution = tuple(sorted(execution.items(), key=repr))
-    settled = (
-        *key[:-1], None if axes is None else tuple(axes), direction, options, execution, callbacks, n,
-        None if s is None else tuple(s), norm,
-    )  # fmt: skip
+    settled = (*key[:-1], axes, direction, options, execution, callbacks, n, s, norm)
     try:
         hash(settled)
-    except TypeError:
+    except TypeError:  # construction will say what is wrong
         return None
     return settled
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 from .._core import kernels_host
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
-from .._core.fork import children
 from .._core.place import Cuda, Place
 from . import _fftw
 from ._callback_pair import CallbackPair
@@ -63,7 +62,6 @@ class HostPlan:
         callbacks.require_place("cpu")
         self.problem, self.num_threads, self.callbacks = problem, num_threads, callbacks
         self.mover = HostMover(callbacks, num_threads)
-        self.generation = children.generation
         self.library, capability = _host_library(problem, num_threads)
         self.passes = lower(problem, capability, prolog=callbacks.prolog, epilog=callbacks.epilog)
 
@@ -78,8 +76,7 @@ class HostPlan:
 
     def close(self) -> None:
         """Destroy the library's plans."""
-        if self.generation == children.generation:
-            self.library.close()
+        self.library.close()
 
 
 def _host_library(problem: FFTProblem, num_threads: int) -> tuple[Any, Capability]:

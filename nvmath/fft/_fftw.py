@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any, Final
 
 from .._core.fork import children
+from .._core.place import discard, reap
 from ..bindings import _seam
 from ..bindings.nvpl import fft as fftw
 from ._options import FFTDirection
@@ -57,6 +59,7 @@ class FftwLibrary:
     def __init__(self, flavour: str, num_threads: int) -> None:
         self.num_threads = num_threads
         self.flags = 1 << 6 | fftw.PRESERVE_INPUT | (fftw.UNALIGNED if flavour == "fftw" else 0)
+        self.generation = children.generation
         self.handles: list[tuple[int, int]] = []
 
     def call(self, step: Transform, direction: FFTDirection) -> Call:
@@ -83,10 +86,20 @@ class FftwLibrary:
         return lambda source, target: _seam.repeat(execute, extents, steps, (handle, source, target))
 
     def close(self) -> None:
-        """Destroy the plans, unless they are the parent's."""
+        """Destroy the plans."""
+        self.__del__()
+        reap()
+
+    def __del__(self) -> None:
+        # Destroying takes the planner's lock, which a finalizer must not wait for. A forked child leaves the parent's plans alone.
         handles, self.handles = self.handles, []
-        for bits, handle in handles:
-            fftw.destroy_guru(bits, handle)
+        if self.generation == children.generation:
+            for handle in handles:
+                discard(_destroy, handle)
+
+
+def _destroy(handle: tuple[int, int]) -> None:
+    fftw.destroy_guru(*handle)
 
 
 def threads_for(step: Transform, available: int) -> int:
@@ -113,3 +126,9 @@ def flavour() -> Any:
         return fftw.fftw_library()
     except RuntimeError:
         return None
+
+
+if hasattr(os, "register_at_fork"):
+    # Nobody may be planning at that moment: the lock would stay locked in the child for ever.
+    _planner = fftw._planner
+    os.register_at_fork(before=_planner.acquire, after_in_parent=_planner.release, after_in_child=_planner.release)

@@ -87,6 +87,9 @@ class FFTOptions:
                 f"(nvmath.BaseCUDAMemoryManager or nvmath.BaseCUDAMemoryManagerAsync); got {type(self.allocator).__name__}."
             )
 
+        if self.logger is not None and not hasattr(self.logger, "isEnabledFor"):
+            raise TypeError(f"FFTOptions.logger must be a logging.Logger or None, not {type(self.logger).__name__}.")
+
     def key(self) -> tuple[Any, ...]:
         """Everything that a plan or a result depends on."""
         return self.fft_type, self.inplace, self.last_axis_parity, self.result_layout, self.blocking

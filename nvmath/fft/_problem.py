@@ -112,7 +112,7 @@ def specify(
     result_dtype = {"C2C": dtype, "R2C": dtype.complex if dtype.kind == "f" else dtype, "C2R": dtype.real}[kind]
     if package in ("numpy", "cupy") and "complex32" in (dtype.name, result_dtype.name):
         raise TypeError(
-            f"A {kind} FFT of {dtype.name} gives or takes complex32, which {package} does not have. Use a torch tensor, or convert "
+            f"The {kind} FFT of {dtype.name} gives or takes complex32, which {package} does not have. Use a torch tensor, or convert "
             "the operand to float32 or complex64."
         )
     listed = normalise_axes(axes, len(shape), extents)
@@ -141,7 +141,7 @@ def _kind(dtype: DType, asked: str | None) -> str:
     needed = "f" if kind == "R2C" else "c"
     if dtype.kind != needed:
         words = {"f": "real", "c": "complex"}
-        raise ValueError(f"A {kind} FFT takes a {words[needed]} operand, but the operand is {dtype.name}.")
+        raise ValueError(f"The {kind} FFT takes a {words[needed]} operand, but the operand is {dtype.name}.")
     return kind
 
 

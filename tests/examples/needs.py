@@ -8,6 +8,14 @@ import pytest
 
 from nvmath.bindings import _cuda
 
+NEEDS = "# needs: "
+
+
+def needs_of(code: str) -> list[str] | None:
+    """Return the words after ``# needs:`` in the first line, or None when it says nothing."""
+    first = code.partition("\n")[0]
+    return first.removeprefix(NEEDS).split() if first.startswith(NEEDS) else None
+
 
 def require(words: list[str]) -> None:
     """Skip with the name of what is missing; `gpu` is a device, `nothing` is nothing, every other word a package."""

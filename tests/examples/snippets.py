@@ -11,10 +11,9 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<code>.*?)^(?P=inde
 
 @dataclass(frozen=True)
 class Snippet:
-    """One fenced block: where its code begins, and the words after ``python``."""
+    """One fenced block: its code, and the line where that begins."""
 
     line: int
-    needs: list[str]
     code: str
 
 
@@ -22,9 +21,8 @@ def snippets_of(page: Path) -> list[Snippet]:
     """Return the blocks whose language is ``python``, in order."""
     text, found = page.read_text(encoding="utf-8"), []
     for match in FENCE.finditer(text):
-        language, *words = match["info"].split() or [""]
-        if language == "python":
+        if match["info"].strip() == "python":
             indent = len(match["indent"])
             code = "\n".join(line[indent:] for line in match["code"].split("\n"))
-            found.append(Snippet(text.count("\n", 0, match.start("code")) + 1, words, code))
+            found.append(Snippet(text.count("\n", 0, match.start("code")) + 1, code))
     return found

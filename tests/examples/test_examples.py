@@ -7,17 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from .needs import require
+from .needs import needs_of, require
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
-
-
-def needs_of(example: Path) -> list[str]:
-    """Return the words of the first line, ``# needs: ...``."""
-    first = example.read_text(encoding="utf-8").partition("\n")[0]
-    assert first.startswith("# needs: "), f"the first line of {example} must be '# needs: ...'"
-    return first.removeprefix("# needs: ").split()
 
 
 def test_there_are_examples_and_the_index_names_each():
@@ -28,7 +21,9 @@ def test_there_are_examples_and_the_index_names_each():
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_it_runs(example, tmp_path):
-    require(needs_of(example))
+    needs = needs_of(example.read_text(encoding="utf-8"))
+    assert needs is not None, "the first line of an example is '# needs: ...'"
+    require(needs)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
     done = subprocess.run(
         [sys.executable, str(example)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300

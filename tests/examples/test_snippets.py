@@ -1,6 +1,6 @@
 """Every Python block of the README and the documentation runs; the blocks of a page share their names, in order.
 
-Words after ``python`` in the fence say what a block needs: `gpu`, `torch`, `numba`, ...
+A first line ``# needs: ...`` says what a block needs: `gpu`, `torch`, `numba`, ...
 """
 
 import logging
@@ -10,7 +10,7 @@ import pytest
 
 import nvmath
 
-from .needs import require
+from .needs import needs_of, require
 from .snippets import snippets_of
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def clean(tmp_path, monkeypatch):
 )
 def test_it_runs(page, index):
     snippet = snippets_of(page)[index]
-    require(snippet.needs)
+    require(needs_of(snippet.code) or [])
     names = _names.setdefault(page, {"__name__": "__main__"})
     code = compile("\n" * (snippet.line - 1) + snippet.code, str(page), "exec")
     exec(code, names)

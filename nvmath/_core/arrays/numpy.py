@@ -32,7 +32,7 @@ class NumpyAdapter:
 
     @staticmethod
     def view(obj: np.ndarray[Any, Any]) -> View:
-        if isinstance(obj, np.ma.MaskedArray):
+        if type(obj) is not np.ndarray and _is_masked(obj):
             raise TypeError("A masked array would lose its mask. Pass a.filled(value), or a.data if the mask does not matter.")
         dtype = row_of(obj.dtype)
         item = dtype.itemsize
@@ -99,6 +99,12 @@ class NumpyAdapter:
 
 
 ADAPTER: Final = NumpyAdapter()
+
+
+def _is_masked(obj: Any) -> bool:
+    """Whether it is a masked array; their module is imported by nobody who does not use them."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(obj, getattr(masked, "MaskedArray", ()))
 
 
 def row_of(dtype: np.dtype[Any]) -> DType:

@@ -31,8 +31,9 @@ class TorchAdapter:
             return obj.data_ptr(), (
                 obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(), obj.requires_grad
             )  # fmt: skip
-        except RuntimeError:  # no storage: sparse, meta, fake; the view says what is wrong
-            return TorchAdapter.view(obj).ptr, ()
+        except RuntimeError:
+            TorchAdapter.view(obj)  # says what is wrong with it
+            raise
 
     @staticmethod
     def view(obj: Any) -> View:
@@ -43,13 +44,7 @@ class TorchAdapter:
         dtype = _NAMES.get(obj.dtype)
         if dtype is None:
             raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
-        flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * obj.requires_grad
-        if flags & TRACKED and torch.is_grad_enabled():
-            warn(
-                "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
-                "Pass operand.detach() to say that this is meant.",
-                UngradedWarning,
-            )
+        flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * (obj.requires_grad and torch.is_grad_enabled())
         device = obj.get_device() if obj.is_cuda else "cpu"
         return View(obj, obj.data_ptr(), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 __all__ = ["package_versions", "require_cuda_compiler", "require_host_compiler"]
 
 _INSTALL = 'pip install "nvmath-anywhere[jit]"'
+_INSTALL_CUDA = 'pip install "nvmath-anywhere[jit-cuda]"'
 _PACKAGES = (
     "numba",
     "numba-cuda",
@@ -42,7 +43,7 @@ def require_cuda_compiler(purpose: str) -> None:
     """
     require_host_compiler(purpose)
     if not _installed("numba_cuda"):
-        raise RuntimeError(f"{purpose} for a GPU needs numba-cuda, which is not installed. Install it with: {_INSTALL}")
+        raise RuntimeError(f"{purpose} for a GPU needs numba-cuda, which is not installed. Install it with: {_INSTALL_CUDA}")
 
 
 def _installed(module: str) -> bool:
