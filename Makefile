@@ -52,7 +52,7 @@ docs: $(NEEDS_TEST)
 
 gpu:
 	$(GPU_PY) setup.py -q build_ext --inplace
-	$(GPU_PY) -m pytest tests/gpu tests/examples $(ARGS)
+	$(GPU_PY) -m pytest tests/gpu tests/budget tests/examples $(ARGS)
 
 bench: $(NEEDS_BENCH)
 	$(PY) -m benchmarks $(ARGS)

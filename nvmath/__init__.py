@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import bindings, fft, memory
+    from . import bindings, fft, linalg, memory, tensor
     from ._core.cache import plan_cache
     from ._enums import ComputeType, CudaDataType, LibraryPropertyType
     from .memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync, MemoryPointer
@@ -28,11 +28,13 @@ __all__ = [
     "__version__",
     "bindings",
     "fft",
+    "linalg",
     "memory",
     "plan_cache",
+    "tensor",
 ]
 
-_MODULES = ("bindings", "fft", "memory")
+_MODULES = ("bindings", "fft", "linalg", "memory", "tensor")
 _NAMES = {
     "BaseCUDAMemoryManager": ".memory",
     "BaseCUDAMemoryManagerAsync": ".memory",

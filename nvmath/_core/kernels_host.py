@@ -13,7 +13,7 @@ from .dtypes import DType
 from .layout import Ints, contiguous, span
 
 # dtypes that NumPy lacks, as an array with one more axis of their parts
-_PARTS = {"complex32": (np.dtype(np.float16), 2)}
+_PARTS = {"complex32": (np.dtype(np.float16), 2), "bfloat16": (np.dtype(np.uint16), 1)}
 
 
 def array_at(ptr: int, shape: Ints, strides: Ints, dtype: DType) -> np.ndarray[Any, Any]:
@@ -33,10 +33,24 @@ def array_at(ptr: int, shape: Ints, strides: Ints, dtype: DType) -> np.ndarray[A
     return np.ndarray(shape, kind, memory, ptr - start, steps)
 
 
+def viewer(shape: Ints, strides: Ints, dtype: DType) -> Callable[[int], np.ndarray[Any, Any]]:
+    """Return a function that makes arrays of one layout over foreign memory: :func:`array_at` with everything prepared."""
+    kind = np.dtype(dtype.name)
+    low, high = span(shape, strides)
+    offset, steps = -low * kind.itemsize, tuple(stride * kind.itemsize for stride in strides)
+    memory = ctypes.c_char * max(0, (high + 1 - low) * kind.itemsize)
+    if high < low:
+        return lambda ptr: np.empty(shape, kind)
+    at = memory.from_address
+    return lambda ptr: np.ndarray(shape, kind, at(ptr - offset), offset, steps)
+
+
 def move(
     shape: Ints, in_strides: Ints, out_strides: Ints, in_dtype: DType, out_dtype: DType, zero_nbytes: int = 0
 ) -> Callable[[int, int], None]:
     """Return a function that copies elements from one address to another, converting the dtype."""
+    if "bfloat16" in (in_dtype.name, out_dtype.name) and in_dtype is not out_dtype:
+        return _move_bfloat16(shape, in_strides, out_strides, in_dtype, out_dtype)
     in_halves, out_halves = in_dtype.name == "complex32", out_dtype.name == "complex32"
 
     def run(source: int, target: int) -> None:
@@ -49,6 +63,24 @@ def move(
             values = np.stack([values.real, values.imag], axis=-1)
         with np.errstate(over="ignore", invalid="ignore"):
             np.copyto(result, values, casting="unsafe")
+
+    return run
+
+
+def _move_bfloat16(
+    shape: Ints, in_strides: Ints, out_strides: Ints, in_dtype: DType, out_dtype: DType
+) -> Callable[[int, int], None]:
+    """The upper halves of float32 numbers, which NumPy does not know."""
+    widen = in_dtype.name == "bfloat16"
+
+    def run(source: int, target: int) -> None:
+        values, result = array_at(source, shape, in_strides, in_dtype), array_at(target, shape, out_strides, out_dtype)
+        if widen:
+            np.copyto(result, (values.astype(np.uint32) << 16).view(np.float32), casting="unsafe")
+            return
+        bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16  # to nearest, ties to even
+        np.copyto(result, np.where(bits & 0x7FFFFFFF > 0x7F800000, bits >> 16 | 0x40, rounded), casting="unsafe")
 
     return run
 

@@ -22,7 +22,7 @@ from .memory import Allocate, Workspace, from_user
 from .options import ExecutionCPU, ExecutionCUDA, available_threads, coerce_execution
 from .place import HOST, Cuda, Place, cuda, has_device, reap
 from .route import Launch, Mirror, Result, Route, Runner, context
-from .stream import resolve
+from .stream import handle_of, resolve
 
 
 class Operation:
@@ -36,7 +36,7 @@ class Operation:
     _reads: ClassVar[dict[str, int]] = {}
     """Flags that operands, by name, may have without being copied, since the library honours them."""
 
-    _alignment_mask: ClassVar[int] = 15
+    _alignment_mask: int = 15
     """The low bits of an address that a plan may depend on."""
 
     options: Any
@@ -73,12 +73,7 @@ class Operation:
             self._place if isinstance(self._place, Cuda) else cuda(self._device) if isinstance(self._device, int) else None
         )  # fmt: skip
         self.blocking = options.blocking is True or self._device == "cpu" or self._place is HOST
-        if any(view.flags & TRACKED for view in self._views):
-            warn(
-                "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
-                "Pass operand.detach() to say that this is meant.",
-                UngradedWarning,
-            )
+        self._warn_of_gradients()
         self._views = tuple(self._aligned(view) for view in self._views)
         self._look = self._adapter.look
         self._route = self._route_of(self._names, self._views)
@@ -163,6 +158,14 @@ class Operation:
             raise ValueError(
                 f"{name} cannot be overwritten: its byte order, alignment or lazy conjugation needs a copy. Pass a plain copy, or "
                 "inplace=False."
+            )
+
+    def _warn_of_gradients(self) -> None:
+        if any(view.flags & TRACKED for view in self._views):
+            warn(
+                "An operand requires a gradient; nvmath does not record it, so the result is cut from the graph. "
+                "Pass operand.detach() to say that this is meant.",
+                UngradedWarning,
             )
 
     def _aligned(self, view: View) -> View:
@@ -301,10 +304,12 @@ class Operation:
                 "out must be an array of (package, device, shape, dtype) = "
                 f"{expected}, but it is {given}. Allocate it so, or leave out= away."
             )
+        if may_overlap(view.shape, view.strides):
+            raise ValueError(f"out of shape {view.shape} has strides {view.strides}: some of its elements may share memory.")
         if view.flags:
             raise ValueError("out must be a writable array of native byte order and aligned memory, without lazy conjugation.")
         overlapping = not self._route.across and any(
-            _overlap(view, operand, ptr) for operand, ptr in zip(self._views, self._ptrs, strict=True)
+            overlap(view, operand, ptr) for operand, ptr in zip(self._views, self._ptrs, strict=True)
         )  # fmt: skip
         fits = view.strides == result.strides and not overlapping
         if fits:
@@ -329,19 +334,27 @@ class Operation:
 
     def _swap(self, objs: tuple[Any, ...]) -> bool:
         """Replace operands, None for those that stay, by others of exactly the same metadata; the fast half of a checked reset."""
-        if not self._swappable or not self._objs:
+        if not self._swappable:
             return False
-        held, ptrs, look_at, mask = list(self._objs), list(self._ptrs), self._look, self._alignment_mask
-        for index, obj in enumerate(objs):
-            if obj is not None:
-                kind, known, alignment = self._known[index]
-                if type(obj) is not kind:
-                    return False
-                ptr, look = look_at(obj)
-                if look != known or ptr & mask != alignment:
-                    return False
-                held[index], ptrs[index] = obj, ptr
-        self._objs, self._ptrs = tuple(held), tuple(ptrs)
+        look_at, mask, ptrs, whole = self._look, self._alignment_mask, [], True
+        for obj, (kind, known, alignment) in zip(objs, self._known, strict=True):
+            if obj is None:
+                whole = False
+                continue
+            if type(obj) is not kind:
+                return False
+            ptr, look = look_at(obj)
+            if look != known or ptr & mask != alignment:
+                return False
+            ptrs.append(ptr)
+        if not whole and (not ptrs or not self._objs):
+            return False
+        if whole:
+            self._objs, self._ptrs = objs, tuple(ptrs)
+        else:
+            new = iter(ptrs)
+            self._ptrs = tuple(old if obj is None else next(new) for obj, old in zip(objs, self._ptrs, strict=True))
+            self._objs = tuple(old if obj is None else obj for obj, old in zip(objs, self._objs, strict=True))
         self._ready = self._runners
         return True
 
@@ -439,6 +452,13 @@ class Operation:
         self._mirrors = ()
         self._ready = {}
 
+    def _pin_if_captured(self, stream: Any) -> None:
+        """A graph that is being captured will use the plan and its workspace for as long as it lives."""
+        assert self._gpu is not None
+        handle = self._adapter.current_stream(self._gpu.device_id) if stream is None else handle_of(stream)
+        if handle and self._gpu.capturing(handle):
+            self.pinned = True
+
     # --- the end --------------------------------------------------------------------------------------------------------------------
 
     def free(self) -> None:
@@ -470,7 +490,7 @@ def resolved(execution: ExecutionCPU | ExecutionCUDA, device: int | str) -> Exec
     return execution if device == "cpu" else ExecutionCUDA(device_id=int(device))
 
 
-def _overlap(a: View, b: View, b_ptr: int) -> bool:
+def overlap(a: View, b: View, b_ptr: int) -> bool:
     """Whether the memory that `a` spans and that of an array like `b` at `b_ptr` have anything in common."""
     (a0, a1), (b0, b1) = _ends(a, a.ptr), _ends(b, b_ptr)
     return a0 < b1 and b0 < a1

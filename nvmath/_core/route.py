@@ -21,7 +21,11 @@ from .staging import DIRECT, download, is_pinned, upload
 from .stream import resolve
 
 Launch = Callable[..., None]
-"""Called with the operand addresses and the result address, and on a GPU with the stream handle."""
+"""Called with the operand addresses and the result address, and on a GPU with the stream handle.
+
+One for the host may have an attribute `fuse`: called with the functions that make a result and tell its address, it returns a runner
+that does it all in one Python function.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,9 @@ def host_runner(
         launch(*ptrs, ptrs[overwrites])
         return objs[overwrites]
 
+    fuse = getattr(launch, "fuse", None)
+    if overwrites is None and fuse is not None:
+        return fuse(make, pointer)  # type: ignore[no-any-return]
     return run_inplace if overwrites is not None else run_one if count == 1 else run
 
 

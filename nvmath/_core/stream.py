@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from .arrays import Adapter
@@ -17,6 +18,8 @@ def handle_of(stream: Any) -> int:
     """
     if isinstance(stream, int) and not isinstance(stream, bool):
         return stream
+    if isinstance(stream, Integral) and not isinstance(stream, bool):
+        return int(stream)
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         version_and_handle = protocol() if callable(protocol) else protocol

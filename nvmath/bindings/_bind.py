@@ -30,11 +30,12 @@ from typing import Any
 
 from nvmath.bindings import _load, _rows, _seam
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
+from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._functions import forwarding_function
 
 __all__ = ["Bindings", "FunctionNotFoundError", "LibraryNotFoundError", "status_name", "substitute"]
 
-_lock = threading.RLock()
+_lock = held_at_fork(threading.RLock())
 _everyone: list[Bindings] = []
 _substitutes: dict[str, object] = {}
 

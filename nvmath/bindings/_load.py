@@ -18,12 +18,13 @@ from functools import cached_property
 
 from nvmath.bindings import _search
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError, function_not_found, library_not_found
+from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._libraries import LIBRARIES, Candidate, LibraryRow
 from nvmath.bindings._versions import read_version
 
 __all__ = ["Library", "find_library", "libraries", "open_library", "opened", "peek"]
 
-_lock = threading.RLock()
+_lock = held_at_fork(threading.RLock())
 _opened: dict[str, Library] = {}
 
 

@@ -17,6 +17,8 @@ _ROWS = """
     a: ptr, lda: i64, b: ptr, ldb: i64, beta: ptr, c: ptr, ldc: i64) -> void
 {sgemv,dgemv} = scipy_cblas_{s,d}gemv64_(order: i32, trans: i32, m: i64, n: i64, alpha: {f32,f64}, a: ptr, lda: i64,
     x: ptr, incx: i64, beta: {f32,f64}, y: ptr, incy: i64) -> void
+{cgemv,zgemv} = scipy_cblas_{c,z}gemv64_(order: i32, trans: i32, m: i64, n: i64, alpha: ptr, a: ptr, lda: i64,
+    x: ptr, incx: i64, beta: ptr, y: ptr, incy: i64) -> void
 get_num_threads = scipy_openblas_get_num_threads64_() -> i32
 set_num_threads = scipy_openblas_set_num_threads64_(num_threads: i32) -> void
 """

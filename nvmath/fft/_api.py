@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from .._core import log
-from .._core.arrays import View, adapter_of
+from .._core.arrays import TRACKED, View, adapter_of
 from .._core.cache import plan_cache
 from .._core.errors import InvalidStateError
 from .._core.operation import Operation
@@ -242,7 +242,10 @@ class FFT(Operation):
         ValueError
             The direction does not fit the kind of transform, or `out` does not fit the result.
         """
-        runner = self._ready.get(direction)
+        try:
+            runner = self._ready.get(direction)
+        except TypeError:  # not hashable
+            runner = self._runner(coerce_direction(direction))
         if runner is None or release_workspace or out is not None or self.logger.isEnabledFor(log.INFO):
             return self._run(runner or self._runner(direction), stream, release_workspace, out)
         return runner(self._objs, self._ptrs, stream, None)
@@ -397,6 +400,7 @@ class FFT(Operation):
         """Transform an operand of the planned metadata and forget it again."""
         if not self._objs:
             self._views = (self._aligned(self._adapter.view(operand)),)
+            self._warn_of_gradients()
             if self._inplace:
                 self._check_writable(self._views)
             self._hold(stream)
@@ -416,7 +420,7 @@ class _Variant:
     name: str
     kind: str  # kind of the operand's dtype: "f" or "c"
     error: type[Exception]  # the original's, for an operand of the other kind
-    fft_type: str | None
+    fft_type: Literal["C2R"] | None
     direction: FFTDirection
 
 
@@ -522,9 +526,8 @@ def _settled(key: Any, callbacks: Any = None) -> Any:
 
 
 def _options_of(variant: _Variant, options: FFTOptions) -> FFTOptions:
-    if variant.fft_type is not None and options.fft_type != variant.fft_type:
-        return replace(options, fft_type=variant.fft_type)
-    return options
+    """Return a copy, since the transform that holds it may be cached and the caller may edit the original."""
+    return replace(options, fft_type=variant.fft_type or options.fft_type)
 
 
 def _extents(asked: Asked) -> tuple[int, ...] | None:
@@ -548,7 +551,8 @@ def _open(
         transform._transient = True
         transform._plan_with(callbacks or CallbackPair(transform._problem), None)
         transform._once = transform._runner(variant.direction if direction is None else coerce_direction(direction))
-        transform._simple = not (transform._inplace or transform._route.across)
+        tracked = any(view.flags & TRACKED for view in transform._views)  # then every call warns
+        transform._simple = not (transform._inplace or transform._route.across or tracked)
         if transform._simple:
             transform._forget()
     except BaseException:

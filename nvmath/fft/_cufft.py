@@ -12,8 +12,13 @@ from .._core.dtypes import DType
 from .._core.layout import Ints
 from .._core.place import Cuda, cuda, discard
 from ..bindings import _seam, cufft
-from ._callback_rules import FIRST_WITH_LTO_CALLBACKS, lengths_with_large_primes, refuse_wrong_results, require_callback_support
 from ._callback_pair import CallbackPair
+from ._callback_rules import (
+    FIRST_WITH_LTO_CALLBACKS,
+    lengths_with_large_primes,
+    refuse_wrong_results,
+    require_callback_support,
+)
 from ._options import FFTDirection
 from ._passes import Capability, Clean, Load, Move, Passes, Store, Transform, lower
 from ._plan import Call, launch_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from math import prod
@@ -126,9 +125,3 @@ def flavour() -> Any:
         return fftw.fftw_library()
     except RuntimeError:
         return None
-
-
-if hasattr(os, "register_at_fork"):
-    # Nobody may be planning at that moment: the lock would stay locked in the child for ever.
-    _planner = fftw._planner
-    os.register_at_fork(before=_planner.acquire, after_in_parent=_planner.release, after_in_child=_planner.release)

@@ -1,0 +1,50 @@
+"""Tensor contractions on the CPU and on GPUs.
+
+:func:`binary_contraction` and :func:`ternary_contraction` contract once; :class:`BinaryContraction` and
+:class:`TernaryContraction` keep a plan for repeated use.
+"""
+
+import sys
+
+from .._core.options import ExecutionCPU, ExecutionCUDA
+from . import _api
+from ._api import (
+    BinaryContraction,
+    InvalidContractionState,
+    TernaryContraction,
+    binary_contraction,
+    ternary_contraction,
+)
+from ._options import (
+    ComputeDesc,
+    ContractionAlgo,
+    ContractionAutotuneMode,
+    ContractionCacheMode,
+    ContractionJitMode,
+    ContractionOptions,
+    Operator,
+    tensor_qualifiers_dtype,
+)
+from ._preference import ContractionPlanPreference
+
+# Code written for the original finds InvalidContractionState in a module of this name.
+sys.modules.setdefault(__name__ + ".contract", _api)
+
+__all__ = [
+    "BinaryContraction",
+    "ComputeDesc",
+    "ContractionAlgo",
+    "ContractionAutotuneMode",
+    "ContractionCacheMode",
+    "ContractionJitMode",
+    "ContractionOptions",
+    "ContractionPlanPreference",
+    "ExecutionCPU",
+    "ExecutionCUDA",
+    "InvalidContractionState",
+    "Operator",
+    "TernaryContraction",
+    "binary_contraction",
+    "tensor_qualifiers_dtype",
+    "ternary_contraction",
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +21,8 @@ from ._ttgt import OUT, Copy, Finish, Gemm, Matrix, Product, Program, Step, Sum,
 Buffers = list[int]
 Call = Callable[[Buffers], None]
 _LETTERS: Final = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+_GEMV_FROM: Final = 4096
+_MANY_DOTS: Final = 200
 _KEPT_NBYTES: Final = 1 << 20
 """Scratch of up to this size stays with a plan; taking more from the system costs less than the work it is for."""
 
@@ -80,9 +84,9 @@ class HostPlan:
         program = self.program
         assert program is not None
         (only,) = program.steps[:1]
-        if len(program.steps) == 1 and isinstance(only, Gemm) and self.blas and self.problem.addend is None:
-            gemm = self._gemm(only, program)
-            return gemm if only.a.buffer == 0 else lambda a, b, out: gemm(b, a, out)
+        if len(program.steps) == 1 and isinstance(only, Gemm) and self.blas and self.problem.addend is None and not _many_dots(only):
+            product = self._blas(only, program)
+            return product if only.a.buffer == 0 else lambda a, b, out: product(b, a, out)
         calls = [self._call(step, program) for step in program.steps]
         prepare = self._addend_first(program)
         if prepare is not None:
@@ -122,10 +126,10 @@ class HostPlan:
     def _call(self, step: Step, program: Program) -> Call:
         match step:
             case Gemm():
-                if not self.blas:
+                if not self.blas or _many_dots(step):
                     return self._matmul(step, program)
-                gemm, a, b, c = self._gemm(step, program), step.a.buffer, step.b.buffer, step.target.buffer
-                return lambda buffers: gemm(buffers[a], buffers[b], buffers[c])
+                product, a, b, c = self._blas(step, program), step.a.buffer, step.b.buffer, step.target.buffer
+                return lambda buffers: product(buffers[a], buffers[b], buffers[c])
             case Product():
                 return _product(step, program.work)
             case Copy():
@@ -135,35 +139,14 @@ class HostPlan:
             case Finish():
                 return self._finish(step, program)
 
-    def _gemm(self, step: Gemm, program: Program) -> Callable[[int, int, int], None]:
+    def _blas(self, step: Gemm, program: Program) -> Callable[[int, int, int], None]:
         """A matrix product in OpenBLAS."""
-        name, item, by_value = program.work.name, program.work.itemsize, program.work.kind == "f"
-        function = getattr(_openblas, f"{_LETTERS[name]}gemm")
+        name, by_value = program.work.name, program.work.kind == "f"
         final = step is _final(program)
         one = self.scalars if final else Scalars(name)
         other = self.scalars if final and program.direct and self.problem.addend is not None else Scalars(name)
         self.constants += [one, other]
-        head = (_openblas.ROW_MAJOR, _transposition(step.a), _transposition(step.b), step.m, step.n, step.k)
-        lda, ldb, ldc = step.a.ld, step.b.ld, step.target.ld
-        alpha_ptr, beta_ptr = one.alpha_ptr, other.beta_ptr
-        batch = step.batch
-        a_steps, b_steps, c_steps = (
-            tuple(stride * item for stride in matrix.batch) for matrix in (step.a, step.b, step.target)
-        )  # fmt: skip
-        none = (0,) * len(batch)
-        strides = (*(none,) * 7, a_steps, none, b_steps, none, none, c_steps, none)
-
-        def run(a: int, b: int, c: int) -> None:
-            function(*head, one.alpha, a, lda, b, ldb, other.beta, c, ldc)
-
-        def run_complex(a: int, b: int, c: int) -> None:
-            function(*head, alpha_ptr, a, lda, b, ldb, beta_ptr, c, ldc)
-
-        def run_batch(a: int, b: int, c: int) -> None:
-            alpha, beta = (one.alpha, other.beta) if by_value else (alpha_ptr, beta_ptr)
-            _seam.repeat(function, batch, strides, (*head, alpha, a, lda, b, ldb, beta, c, ldc))
-
-        return run_batch if batch else run if by_value else run_complex
+        return _gemv(step, name, by_value, one, other) if _is_gemv(step) else _gemm(step, name, by_value, one, other)
 
     def _matmul(self, step: Gemm, program: Program) -> Call:
         """A matrix product in NumPy."""
@@ -209,6 +192,70 @@ class HostPlan:
                 _store(values, _full(buffers[OUT], problem, problem.output.strides), problem.dtype)
 
         return run
+
+
+# --- products in OpenBLAS -------------------------------------------------------------------------------------------------------
+
+
+def _gemm(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) -> Callable[[int, int, int], None]:
+    """C = alpha * A B + beta * C with alpha of one and beta of the other factors."""
+    function, item = getattr(_openblas, f"{_LETTERS[name]}gemm"), DTYPES[name].itemsize
+    head = (_openblas.ROW_MAJOR, _transposition(step.a), _transposition(step.b), step.m, step.n, step.k)
+    lda, ldb, ldc = step.a.ld, step.b.ld, step.target.ld
+    alpha_ptr, beta_ptr = one.alpha_ptr, other.beta_ptr
+    batch = step.batch
+    a_steps, b_steps, c_steps = (tuple(stride * item for stride in matrix.batch) for matrix in (step.a, step.b, step.target))
+    none = (0,) * len(batch)
+    strides = (*(none,) * 7, a_steps, none, b_steps, none, none, c_steps, none)
+
+    def run(a: int, b: int, c: int) -> None:
+        function(*head, one.alpha, a, lda, b, ldb, other.beta, c, ldc)
+
+    def run_complex(a: int, b: int, c: int) -> None:
+        function(*head, alpha_ptr, a, lda, b, ldb, beta_ptr, c, ldc)
+
+    def run_batch(a: int, b: int, c: int) -> None:
+        alpha, beta = (one.alpha, other.beta) if by_value else (alpha_ptr, beta_ptr)
+        _seam.repeat(function, batch, strides, (*head, alpha, a, lda, b, ldb, beta, c, ldc))
+
+    return run_batch if batch else run if by_value else run_complex
+
+
+def _is_gemv(step: Gemm) -> bool:
+    """A product with a vector that is large enough for the other function to pay, with a dense result."""
+    lengths = (step.m, step.n)
+    dense = step.target.ld == 1 if step.n == 1 else step.m == 1
+    return 1 in lengths and dense and not step.batch and not step.a.conj and not step.b.conj and step.m * step.n * step.k > _GEMV_FROM
+
+
+def _gemv(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) -> Callable[[int, int, int], None]:
+    function, nbytes = getattr(_openblas, f"{_LETTERS[name]}gemv"), step.m * step.n * DTYPES[name].itemsize
+    if step.n == 1:
+        matrix, rows, columns = step.a, step.m, step.k
+        step_of_x = 1 if step.b.transposed else step.b.ld
+    else:  # the transposed equation
+        matrix, rows, columns = Matrix(step.b.buffer, not step.b.transposed, step.b.ld, ()), step.n, step.k
+        step_of_x = step.a.ld if step.a.transposed else 1
+    transposed, ld = matrix.transposed, matrix.ld
+    if rows == 1 and not transposed:  # a row is a column with steps of 1; OpenBLAS is faster on that
+        transposed, ld = True, 1
+    trans, shape = (_openblas.TRANS, (columns, rows)) if transposed else (_openblas.NO_TRANS, (rows, columns))
+    head, vector_first = (_openblas.ROW_MAJOR, trans, *shape), step.n != 1
+
+    def run(a: int, b: int, c: int) -> None:
+        if vector_first:
+            a, b = b, a
+        if other.beta == 0:
+            ctypes.memset(c, 0, nbytes)  # not every release overwrites what it is to multiply by 0
+        alpha, beta = (one.alpha, other.beta) if by_value else (one.alpha_ptr, other.beta_ptr)
+        function(*head, alpha, a, ld, b, step_of_x, beta, c, 1)
+
+    return run
+
+
+def _many_dots(step: Gemm) -> bool:
+    """Many short scalar products: NumPy's loop is faster than as many calls."""
+    return step.m == step.n == 1 and not step.a.conj and not step.b.conj and prod(step.batch) > _MANY_DOTS
 
 
 def _final(program: Program) -> Step:

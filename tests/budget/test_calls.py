@@ -3,13 +3,13 @@
 A call of a Python function counts, whoever it belongs to; a call of a C function does not.
 """
 
-import importlib.util
 import sys
 
 import numpy as np
 import pytest
 
 import nvmath
+from nvmath.bindings import _cuda
 from nvmath.fft import FFT
 
 EXECUTE, RESET_AND_EXECUTE, ONE_CALL = 15, 25, 30
@@ -43,17 +43,31 @@ def torch_arrays(shape, dtype):
     return [torch.from_numpy(array) for array in numpy_arrays(shape, dtype)]
 
 
-PACKAGES = {"numpy": numpy_arrays, "torch": torch_arrays}
+def torch_gpu_arrays(shape, dtype):
+    needs_device()
+    return [tensor.cuda() for tensor in torch_arrays(shape, dtype)]
+
+
+def cupy_arrays(shape, dtype):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    needs_device()
+    return [cupy.asarray(array) for array in numpy_arrays(shape, dtype)]
+
+
+def needs_device():
+    if _cuda.device_count() == 0:
+        pytest.skip("no CUDA device")
+
+
 SHAPES = [((64,), None), ((4, 64), (1,)), ((4, 6, 8), (0, 1, 2))]
 KINDS = {"fft": "complex64", "ifft": "complex128", "rfft": "float32", "irfft": "complex64"}
 MAKERS = {"fft": None, "ifft": None, "rfft": "R2C", "irfft": "C2R"}
 
 
-@pytest.fixture(params=PACKAGES)
+@pytest.fixture(params=[numpy_arrays, torch_arrays, torch_gpu_arrays, cupy_arrays], ids=lambda maker: maker.__name__)
 def arrays(request):
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    return PACKAGES[request.param]
+    request.param((1,), "float32")
+    return request.param
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -88,6 +88,14 @@ def test_imaginary_parts_that_no_real_signal_has_are_ignored(shape, dtype):
     oracles.assert_close(got, want, dtype, axes, points, slack=4.0)
 
 
+@pytest.mark.parametrize(("shape", "axes"), [((3, 4, 5), (0, 2)), ((3, 4, 5), (0, 1, 2)), ((4, 4), (1, 0)), ((2, 3, 4, 5), (3, 1, 0))])
+def test_a_spectrum_that_no_real_signal_has_gives_what_numpy_gives(shape, axes):
+    operand = spectrum_of(*shape)
+    close(irfft(operand, axes=axes), np.fft.irfftn(operand, axes=axes, norm="forward"))
+    close(irfft(operand, axes=axes, options=ODD), np.fft.irfftn(
+        operand, [*(shape[axis] for axis in axes[:-1]), 2 * shape[axes[-1]] - 1], axes=axes, norm="forward"))  # fmt: skip
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 31, 64])
 def test_a_lone_axis_needs_no_symmetry(n):
     bins = n // 2 + 1

@@ -10,7 +10,6 @@ from typing import Any, Final
 import torch
 
 from ..dtypes import DTYPES, DType
-from ..errors import UngradedWarning, warn
 from ..layout import Ints, contiguous, stride_order
 from . import CONJ, NEG, TRACKED, View
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nvmath.bindings._bind import Bindings
+from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._functions import forwarding_function
 
 _ROWS = """
@@ -61,7 +62,7 @@ _PRECISIONS = {32: "float", 64: "double"}
 _KINDS = {1: "c2c", 2: "c2r", 3: "r2c"}
 
 _library = Bindings("fftw", globals(), rows=_ROWS, enums=_ENUMS, prefix="fftw_", error="FFTWError")
-_planner = threading.RLock()
+_planner = held_at_fork(threading.RLock())
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,222 @@
+"""Products on the CPU: the OpenBLAS that NumPy has in the process, or NumPy's own matmul where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, sqrt
+from typing import Any, Final
+
+import numpy as np
+
+from ..._core import kernels_host
+from ..._core.dtypes import DTYPES, DType
+from ..._core.options import available_threads
+from ..._core.route import Launch, Runner
+from ...bindings import _openblas, _seam
+from .._matrix import Matrix
+from ._gemm import Capability, Gemm, Side, lower
+from ._problem import MatmulProblem
+from ._scalars import Scalars
+
+CAPABILITY: Final = Capability(separate_addend=False, single_batch=False, column_epilogs=False)
+
+_COLUMN_MAJOR: Final = 102
+_OPERATIONS: Final = {(False, False): 111, (True, False): 112, (True, True): 113, (False, True): 114}
+_FUNCTIONS: Final = {"float32": "sgemm", "float64": "dgemm", "complex64": "cgemm", "complex128": "zgemm"}
+_ARITHMETIC: Final = {"float16": DTYPES["float32"], "bfloat16": DTYPES["float32"]}
+
+Multiply = Callable[[int, int, int, Any], None]
+"""Called with the addresses of A, B and D, and with beta."""
+
+
+class HostMatmulPlan:
+    """A product on the CPU."""
+
+    workspace_nbytes = 0
+    nbytes = 0
+
+    def __init__(self, problem: MatmulProblem, names: tuple[str, ...], scalars: Scalars, num_threads: int) -> None:
+        self.problem, self.names, self.scalars, self.num_threads = problem, names, scalars, num_threads
+        self.arithmetic: DType = _ARITHMETIC.get(problem.a.dtype.name, problem.a.dtype)
+        self.gemm = None if problem.empty else lower(problem, CAPABILITY, self.arithmetic)
+
+    def launch(self) -> Launch:
+        """Return the function that computes the product."""
+        gemm = self.gemm
+        if gemm is None:
+            return lambda *pointers: None
+        blas = _openblas.present()
+        simple = not (gemm.loads or gemm.fill or gemm.store or gemm.bias or self.problem.epilog.activation or gemm.extents)
+        if blas and simple and self.problem.c is None:
+            run: Launch = self._direct(gemm)
+        else:
+            run = self._stepwise(gemm, self._blas(gemm) if blas else self._numpy(gemm))
+        return run if self.num_threads >= available_threads() or not blas else self._limited(run)
+
+    def _limited(self, run: Launch) -> Launch:
+        def limited(*pointers: int) -> None:
+            with _openblas.at_most(self.num_threads):
+                run(*pointers)
+
+        return limited
+
+    # --- one call ---------------------------------------------------------------------------------------------------------------
+
+    def _arguments(self, gemm: Gemm) -> tuple[Any, ...]:
+        function = getattr(_openblas, _FUNCTIONS[self.arithmetic.name])
+        head = _COLUMN_MAJOR, _operation(gemm.first), _operation(gemm.second), gemm.m, gemm.n, gemm.k
+        return getattr(function, "__bound__", lambda: function)(), *head
+
+    def _direct(self, gemm: Gemm) -> Launch:
+        """The product alone: one Python function around one foreign call."""
+        function, *head = self._arguments(gemm)
+        layout, trans_a, trans_b, m, n, k = head
+        lda, ldb, ldd = gemm.first.ld, gemm.second.ld, gemm.target.ld
+        complex_ = self.arithmetic.kind == "c"
+        scalars: Any = self.scalars.addresses if complex_ else self.scalars.values
+        beta = scalars[1] if complex_ else 0.0
+        first, second = (1, 0) if gemm.swapped else (0, 1)
+
+        def launch(*pointers: int) -> None:
+            a, b, d = pointers[first], pointers[second], pointers[2]
+            function(layout, trans_a, trans_b, m, n, k, scalars[0], a, lda, b, ldb, beta, d, ldd)
+
+        def fuse(make: Callable[[], Any], pointer: Callable[[Any], int]) -> Runner:
+            def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+                result = make() if out is None else out
+                function(
+                    layout, trans_a, trans_b, m, n, k, scalars[0], ptrs[first], lda, ptrs[second], ldb, beta, pointer(result), ldd
+                )  # fmt: skip
+                return result
+
+            return run
+
+        launch.fuse = fuse  # type: ignore[attr-defined]
+        return launch
+
+    # --- the product as one of several steps ------------------------------------------------------------------------------------
+
+    def _blas(self, gemm: Gemm) -> Multiply:
+        function, *head = self._arguments(gemm)
+        lda, ldb, ldd = gemm.first.ld, gemm.second.ld, gemm.target.ld
+        values, item = self.scalars.values, self.arithmetic.itemsize
+        none = (0,) * len(gemm.extents)
+        moving = {7: gemm.first, 9: gemm.second, 12: gemm.target}
+        steps = tuple(
+            tuple(step * item for step in moving[position].steps) if position in moving else none for position in range(14)
+        )  # fmt: skip
+        constants = np.zeros(2, self.arithmetic.name)
+        alpha_at, beta_at = constants.ctypes.data, constants.ctypes.data + item
+        complex_ = self.arithmetic.kind == "c"
+
+        def multiply(a: int, b: int, d: int, beta: Any) -> None:
+            if gemm.swapped:
+                a, b = b, a
+            alpha = values[0]
+            if complex_:
+                constants[0], constants[1] = alpha, beta
+                alpha, beta = alpha_at, beta_at
+            arguments = (*head, alpha, a, lda, b, ldb, beta, d, ldd)
+            if none:
+                _seam.repeat(function, gemm.extents, steps, arguments)
+            else:
+                function(*arguments)
+
+        return multiply
+
+    def _numpy(self, gemm: Gemm) -> Multiply:
+        values = self.scalars.values
+        sides = (gemm.second, gemm.first) if gemm.swapped else (gemm.first, gemm.second)
+        view_a, view_b, view_d = (
+            self._view(side.matrix.transposed if gemm.swapped else side.matrix) for side in (*sides, gemm.target)
+        )
+        conj_a, conj_b = (side.matrix.conj for side in sides)
+
+        def multiply(a: int, b: int, d: int, beta: Any) -> None:
+            one, other, result = view_a(a), view_b(b), view_d(d)
+            product = np.matmul(one.conj() if conj_a else one, other.conj() if conj_b else other)
+            if values[0] != 1:
+                product *= result.dtype.type(values[0])
+            if beta != 0:
+                product += result.dtype.type(beta) * result
+            result[...] = product
+
+        return multiply
+
+    def _view(self, matrix: Matrix) -> Callable[[int], np.ndarray[Any, Any]]:
+        shape = (*self.problem.batch, matrix.rows, matrix.cols)
+        return kernels_host.viewer(shape, (*matrix.batch_strides, matrix.row_stride, matrix.col_stride), matrix.dtype)
+
+    def _stepwise(self, gemm: Gemm, multiply: Multiply) -> Launch:
+        """Copies in, C or the bias into the target, the product, the epilog, the copy out."""
+        problem, values = self.problem, self.scalars.values
+        index = {name: position for position, name in enumerate(self.names)}
+        loads = [(index[name], _mover(move), move.nbytes) for name, move in gemm.loads]
+        fill = None if gemm.fill is None else _mover(gemm.fill)
+        store, scratch_nbytes = (None, 0) if gemm.store is None else (_mover(gemm.store), gemm.store.nbytes)
+        target_matrix = gemm.target.matrix.transposed if gemm.swapped else gemm.target.matrix
+        view = self._view(target_matrix)
+        bias_view = None if gemm.bias is None else self._view(gemm.bias.matrix)
+        c, bias = index.get("c"), index.get("bias")
+        bias_first = bias_view is not None and c is None
+        activation = _ACTIVATIONS.get(problem.epilog.activation)
+
+        def run(*pointers: int) -> None:
+            *operands, result = pointers
+            owners = []
+            for position, move, nbytes in loads:
+                scratch, owner = kernels_host.scratch(nbytes)
+                owners.append(owner)
+                move(operands[position], scratch)
+                operands[position] = scratch
+            target = result
+            if store is not None:
+                target, owner = kernels_host.scratch(scratch_nbytes)
+                owners.append(owner)
+            beta = 0.0 if c is None else values[1]
+            if fill is not None and beta != 0:
+                fill(operands[c], target)  # type: ignore[index]
+            if bias_first:
+                view(target)[...] = bias_view(operands[bias])  # type: ignore[index, misc]
+                beta = 1.0
+            multiply(operands[0], operands[1], target, beta)
+            if bias_view is not None and not bias_first:
+                values_of = view(target)
+                np.add(values_of, bias_view(operands[bias]), out=values_of, casting="unsafe")  # type: ignore[index]
+            if activation is not None:
+                activation(view(target))
+            if store is not None:
+                store(target, result)
+
+        return run
+
+    def close(self) -> None:
+        """Nothing is owned."""
+
+
+def _operation(side: Side) -> int:
+    return _OPERATIONS[side.transposed, side.matrix.conj]
+
+
+def _mover(move: Any) -> Callable[[int, int], None]:
+    return kernels_host.move(move.shape, move.in_strides, move.out_strides, move.source.dtype, move.target.dtype)
+
+
+def _relu(values: np.ndarray[Any, Any]) -> None:
+    np.maximum(values, 0, out=values)
+
+
+def _gelu(values: np.ndarray[Any, Any]) -> None:
+    """The approximation by tanh, as cuBLASLt has it."""
+    inner = values * values
+    inner *= 0.044715
+    inner += 1
+    inner *= values
+    inner *= sqrt(2 / pi)
+    np.tanh(inner, out=inner)
+    inner += 1
+    inner *= 0.5
+    values *= inner
+
+
+_ACTIVATIONS: Final = {"relu": _relu, "gelu": _gelu}

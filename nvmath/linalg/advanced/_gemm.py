@@ -1,0 +1,214 @@
+"""One problem as one column-major GEMM over a loop of batches, with the copies that make it readable.
+
+A row-major result is computed as its transpose: ``D.T = B.T @ A.T``. Pure functions; the libraries differ in a few capabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..._core.dtypes import DType
+from ..._core.layout import Ints
+from .._matrix import COLUMN, ROW, Matrix, batch_order, leading_dimension, merge_batches, packed, readable
+from ._problem import MatmulProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a library can do by itself.
+
+    Attributes
+    ----------
+    separate_addend : bool
+        Read C from memory of its own; else C is copied into D first.
+    single_batch : bool
+        Batches with one stride for each operand only; else any loop.
+    column_epilogs : bool
+        Epilogs with a bias write a column-major result only.
+    """
+
+    separate_addend: bool
+    single_batch: bool
+    column_epilogs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A copy between two layouts of one matrix, which may convert the dtype."""
+
+    shape: Ints
+    source: Matrix
+    target: Matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the dense copy: of the side that is not the caller's, which is the larger one where they differ."""
+        return prod(self.shape) * max(self.source.dtype.itemsize, self.target.dtype.itemsize)
+
+    @property
+    def in_strides(self) -> Ints:
+        """Strides that are read: one column serves all columns of the target."""
+        col = 0 if self.source.cols != self.target.cols else self.source.col_stride
+        return (*self.source.batch_strides, self.source.row_stride, col)
+
+    @property
+    def out_strides(self) -> Ints:
+        """Strides that are written."""
+        return (*self.target.batch_strides, self.target.row_stride, self.target.col_stride)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A matrix as the library gets it.
+
+    Attributes
+    ----------
+    matrix : Matrix
+        What it is, after swapping and copying.
+    transposed : bool
+        Whether the library sees its transpose, in column-major order.
+    ld : int
+        Leading dimension; 0 for one column that serves all.
+    steps : tuple of int
+        Elements from one batch entry to the next, for each loop.
+    """
+
+    matrix: Matrix
+    transposed: bool
+    ld: int
+    steps: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """``target = first @ second + addend``, all column-major, over loops of `extents`.
+
+    `loads` are copies of operands by position (a, b, c, bias) that come first; `fill` copies C into the target; `store` copies a
+    scratch target to where D belongs.
+    """
+
+    m: int
+    n: int
+    k: int
+    swapped: bool
+    first: Side
+    second: Side
+    addend: Side | None
+    target: Side
+    bias: Side | None
+    extents: Ints
+    loads: tuple[tuple[str, Move], ...]
+    fill: Move | None
+    store: Move | None
+
+
+def lower(problem: MatmulProblem, capability: Capability, arithmetic: DType | None = None) -> Gemm:
+    """Turn a problem into one call of a GEMM, with copies of what the library cannot read.
+
+    Parameters
+    ----------
+    problem : MatmulProblem
+        What is to be computed.
+    capability : Capability
+        What the library can do.
+    arithmetic : DType, optional
+        The dtype to which every operand is converted; by default they are taken as they are.
+    """
+    return _Lowering(problem, capability, arithmetic).gemm()
+
+
+class _Lowering:
+    def __init__(self, problem: MatmulProblem, capability: Capability, arithmetic: DType | None) -> None:
+        self.problem, self.capability, self.arithmetic = problem, capability, arithmetic
+        self.axes = batch_order(problem.batch, problem.d.batch_strides)
+        self.loads: dict[str, Move] = {}
+        self.upright = problem.epilog.column and capability.column_epilogs
+        self.upright = self.upright or (problem.addend_is_column and capability.separate_addend)
+
+    def gemm(self) -> Gemm:
+        problem, capability = self.problem, self.capability
+        target = self._target()
+        store = None if target is problem.d else self._move(target, problem.d)
+        form = (False, 0) if self.upright else readable(target)
+        assert form is not None
+        swapped = form[0]
+        a, b = (self._readable(name, matrix, target) for name, matrix in (("a", problem.a), ("b", problem.b)))
+        fill, c = self._addend(target, swapped)
+        bias = problem.bias
+        if bias is not None and self.arithmetic is not None and bias.dtype is not self.arithmetic:
+            bias = self._pack("bias", bias, COLUMN)
+        elif bias is not None and capability.column_epilogs:
+            bias = self._loop("bias", bias if bias.row_stride == 1 or bias.rows == 1 else self._pack("bias", bias, COLUMN), target)
+        present = [each for each in (target, a, b, c, bias) if each is not None]
+        extents, steps = merge_batches(problem.batch, *(each.batch_strides for each in present))
+        step_of = {id(each): step for each, step in zip(present, steps, strict=True)}
+
+        def side(matrix: Matrix, *, ld: int | None = None) -> Side:
+            turned = matrix.transposed if swapped else matrix
+            form = readable(turned) if ld is None else (False, ld)
+            assert form is not None
+            return Side(turned, form[0], form[1], step_of[id(matrix)])
+
+        def straight(matrix: Matrix) -> Side:
+            turned = matrix.transposed if swapped else matrix
+            ld = leading_dimension(turned.rows, turned.cols, turned.row_stride, turned.col_stride)
+            return side(matrix, ld=0 if matrix.cols != problem.n else ld)
+
+        first, second = (b, a) if swapped else (a, b)
+        m, n = (problem.n, problem.m) if swapped else (problem.m, problem.n)
+        return Gemm(
+            m, n, problem.k, swapped, side(first), side(second), None if c is None else straight(c), straight(target),
+            None if bias is None else Side(bias, False, 0, step_of[id(bias)]), extents, tuple(self.loads.items()), fill, store,
+        )  # fmt: skip
+
+    def _target(self) -> Matrix:
+        """Return D, or a scratch layout where the library cannot write to D itself."""
+        d, dtype = self.problem.d, self.arithmetic or self.problem.d.dtype
+        fits = dtype is d.dtype and readable(d) is not None
+        if self.upright:
+            fits = fits and leading_dimension(d.rows, d.cols, d.row_stride, d.col_stride) is not None
+        if self.capability.single_batch:
+            fits = fits and len(merge_batches(self.problem.batch, d.batch_strides)[0]) <= 1
+        order = COLUMN if self.upright else d.order
+        return d if fits else packed(d, order, self.problem.batch, self.axes, dtype)
+
+    def _addend(self, target: Matrix, swapped: bool) -> tuple[Move | None, Matrix | None]:
+        """Return the copy of C into the target, and the addend that the library reads."""
+        problem, c = self.problem, self.problem.c
+        if c is None:
+            return None, None
+        if problem.inplace and target is problem.d:
+            return None, target if self.capability.separate_addend else None
+        if problem.inplace or not self.capability.separate_addend:
+            return self._move(c, target), target if self.capability.separate_addend else None
+        if problem.addend_is_column:
+            fits = c.row_stride == 1 or c.rows == 1
+        else:
+            turned = c.transposed if swapped else c
+            fits = leading_dimension(turned.rows, turned.cols, turned.row_stride, turned.col_stride) is not None
+        return None, self._loop("c", c if fits else self._pack("c", c, ROW if swapped else COLUMN), target)
+
+    def _readable(self, name: str, matrix: Matrix, target: Matrix) -> Matrix:
+        dtype = self.arithmetic or matrix.dtype
+        if readable(matrix) is None or dtype is not matrix.dtype:
+            matrix = self._pack(name, matrix, matrix.order)
+        return self._loop(name, matrix, target)
+
+    def _loop(self, name: str, matrix: Matrix, target: Matrix) -> Matrix:
+        """Copy an operand whose batches cannot be walked together with those of the target."""
+        if not self.capability.single_batch or not matrix.batched or name in self.loads:
+            return matrix
+        if len(merge_batches(self.problem.batch, target.batch_strides, matrix.batch_strides)[0]) <= 1:
+            return matrix
+        return self._pack(name, matrix, matrix.order)
+
+    def _pack(self, name: str, matrix: Matrix, order: str) -> Matrix:
+        copy = packed(matrix, order, self.problem.batch, self.axes, self.arithmetic)
+        self.loads[name] = self._move(matrix, copy)
+        return copy
+
+    def _move(self, source: Matrix, target: Matrix) -> Move:
+        batch = self.problem.batch
+        shape = (*(batch if target.batched else (1,) * len(batch)), target.rows, target.cols)
+        return Move(shape, source, target)

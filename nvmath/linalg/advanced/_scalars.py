@@ -1,0 +1,55 @@
+"""The scalars of a product: alpha and beta, where the libraries read them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..._enums import CudaDataType
+
+_KINDS: Final = {
+    CudaDataType.CUDA_R_16F: "float16", CudaDataType.CUDA_R_32F: "float32", CudaDataType.CUDA_R_64F: "float64",
+    CudaDataType.CUDA_C_32F: "complex64", CudaDataType.CUDA_C_64F: "complex128",
+}  # fmt: skip
+
+
+class Scalars:
+    """Alpha and beta as numbers and, at fixed addresses, as one element each of the scale type."""
+
+    __slots__ = ("addresses", "array", "values")
+
+    def __init__(self, scale_type: int) -> None:
+        self.array = np.array([1, 0], _KINDS[CudaDataType(scale_type)])
+        start, step = self.array.ctypes.data, self.array.itemsize
+        self.addresses = start, start + step
+        self.values: list[Any] = self.array.tolist()
+
+    def read(self, alpha: Any = None, beta: Any = None) -> list[Any]:
+        """Return what the scalars would be; None leaves one as it is.
+
+        Raises
+        ------
+        ValueError
+            A value cannot be converted to the scale type.
+        """
+        kind = self.array.dtype
+        return [
+            old if value is None else _number(value, name, kind)
+            for name, value, old in (("alpha", alpha, self.values[0]), ("beta", beta, self.values[1]))
+        ]
+
+    def store(self, new: list[Any]) -> None:
+        """Use new values from now on, at the same addresses."""
+        self.array[:] = new
+        self.values[:] = new
+
+
+def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:
+    complex_ = dtype.kind == "c"
+    try:
+        if isinstance(value, str | bytes) or (not complex_ and np.iscomplexobj(value)):
+            raise TypeError
+        return complex(value) if complex_ else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} = {value!r} cannot be converted to {dtype}. Pass a {'complex' if complex_ else 'real'} number.") from None
