@@ -86,16 +86,20 @@ class PlanCache:
         """Put an entry back; the least recently used ones leave when a new one exceeds a bound."""
         entry.stamp = self._clock()
         stack = entry.stack
-        if stack is None:
+        if stack is None or not self._enabled:
             self._admit(key, entry)
         else:
             stack.append(entry)
 
     def _admit(self, key: Hashable, entry: Any) -> None:
         if not self._enabled and not entry.pinned:
+            self.drop(key, entry)
             entry.close()
             return
         with self._lock:
+            if id(entry) in self._known:
+                entry.stack.append(entry)
+                return
             entry.stack = self._table.setdefault(key, [])
             entry.stack.append(entry)
             self._known[id(entry)] = key, entry
@@ -105,28 +109,29 @@ class PlanCache:
             old.close()
 
     def _evict(self) -> list[Any]:
-        """Take out the oldest entries that are not under way, until the bounds hold."""
+        """Take out the oldest entries that are neither under way nor pinned, until the others hold the bounds."""
         evicted: list[Any] = []
         if len(self._known) <= self._max_entries and self._nbytes <= self._max_nbytes:
             return evicted
-        for key, entry in sorted(self._known.values(), key=lambda pair: pair[1].stamp):
-            if len(self._known) <= self._max_entries and self._nbytes <= self._max_nbytes:
+        loose = sorted((pair for pair in self._known.values() if not pair[1].pinned), key=lambda pair: pair[1].stamp)
+        entries, nbytes = len(loose), sum(entry.nbytes for _, entry in loose)
+        for key, entry in loose:
+            if entries <= self._max_entries and nbytes <= self._max_nbytes:
                 break
-            if entry.pinned:
-                continue
             try:
                 entry.stack.remove(entry)
             except ValueError:  # under way in another thread
                 continue
             self._leave(key, entry)
+            entries, nbytes = entries - 1, nbytes - entry.nbytes
             evicted.append(entry)
         return evicted
 
     def _leave(self, key: Hashable, entry: Any) -> None:
         del self._known[id(entry)]
         self._nbytes -= entry.nbytes
-        if not entry.stack:
-            self._table.pop(key, None)
+        if not entry.stack and all(other.stack is not entry.stack for _, other in self._known.values()):
+            self._table.pop(key, None)  # else one that is under way comes back to this stack
 
     def drop(self, key: Hashable, entry: Any) -> None:
         """Forget an entry that was taken and will not come back."""

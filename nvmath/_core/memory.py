@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from ..bindings import _cuda as driver
@@ -16,42 +18,71 @@ Allocate = Callable[[int, int], tuple[int, Any]]
 
 
 class PoolMemory:
-    """Memory of a stream-ordered pool, returned to it in the order of the stream it was taken on."""
+    """Memory of our pool.
 
-    __slots__ = ("ptr", "stream")
+    It goes back in the order of the stream that it was taken on if it is `ordered`. Otherwise whoever used it has waited for the end
+    of the work, and it goes back on a stream of our own: the user's may be destroyed by then, which would end the process.
+    """
 
-    def __init__(self, nbytes: int, pool: int, stream: int) -> None:
+    __slots__ = ("gpu", "ptr", "stream")
+
+    def __init__(self, nbytes: int, gpu: place.Cuda, stream: int, ordered: bool) -> None:
         self.ptr = 0
+        self.gpu = gpu
+        pool, own = _pool(gpu.device_id)
         self.ptr = driver.mem_alloc_from_pool_async(nbytes, pool, stream)
-        self.stream = stream
+        self.stream = stream if ordered else own
 
     def __del__(self) -> None:
         ptr, self.ptr = self.ptr, 0
         if ptr:
-            stream = self.stream
-            place.discard(lambda ptr: driver.mem_free_async(ptr, stream), ptr)
+            place.discard(_give_back, (ptr, self.stream, self.gpu))
+
+
+def _give_back(memory: tuple[int, int, place.Cuda]) -> None:
+    ptr, stream, gpu = memory
+    with gpu.current():
+        if _captured(stream):
+            place.discard(_give_back, memory)
+        else:
+            driver.mem_free_async(ptr, stream)
+
+
+def _captured(stream: int) -> bool:
+    """Whether work on a stream would become part of a graph, or spoil one."""
+    try:
+        return driver.stream_is_capturing(stream) != 0  # type: ignore[no-any-return]
+    except driver.CudaError:  # the legacy stream, while a stream that it would wait for is captured
+        return True
 
 
 _KEPT_NBYTES: Final = 1 << 30
 """What our pool keeps of freed memory: the driver's default, nothing, costs a mapping of pages for each call."""
 _RELEASE_THRESHOLD: Final = 4
-_pools: dict[int, int] = {}
+_NON_BLOCKING: Final = 1
+_pools: dict[int, tuple[int, int]] = {}
+_pools_lock = threading.Lock()
 
 
-def _pool(device: int) -> int:
-    """Return our own memory pool of a device; the default pool belongs to the user."""
-    pool = _pools.get(device)
-    if pool is None:
-        pool = _pools[device] = driver.mem_pool_create(device)
-        driver.mem_pool_set_attribute(pool, _RELEASE_THRESHOLD, [_KEPT_NBYTES])
-    return pool
+def _pool(device: int) -> tuple[int, int]:
+    """Return our own memory pool of the current device, since the default pool belongs to the user, and our own stream."""
+    found = _pools.get(device)
+    if found is None:
+        with _pools_lock:
+            found = _pools.get(device)
+            if found is None:
+                pool = driver.mem_pool_create(device)
+                driver.mem_pool_set_attribute(pool, _RELEASE_THRESHOLD, [_KEPT_NBYTES])
+                found = _pools[device] = pool, driver.stream_create(_NON_BLOCKING)
+    return found
 
 
-def pool_allocate(nbytes: int, device: int, stream: int) -> tuple[int, PoolMemory]:
-    """Take memory of our pool on a device, a multiple of 512 bytes."""
-    with place.cuda(device).current():
+def pool_allocate(nbytes: int, device: int, stream: int, ordered: bool = True) -> tuple[int, PoolMemory]:
+    """Take memory of our pool on a device, a multiple of 512 bytes; see :class:`PoolMemory` for `ordered`."""
+    gpu = place.cuda(device)
+    with gpu.current():
         place.reap()
-        memory = PoolMemory(max(512, -(-nbytes // 512) * 512), _pool(device), stream)
+        memory = PoolMemory(max(512, -(-nbytes // 512) * 512), gpu, stream, ordered)
     return memory.ptr, memory
 
 
@@ -98,9 +129,15 @@ def from_user(allocator: Any, device: int) -> Allocate:
 
 
 class Workspace:
-    """Scratch memory of one operation on a GPU: taken at the first use, kept, ordered when the stream changes."""
+    """Scratch memory of one operation on a GPU: taken at the first use, kept, ordered when the stream changes.
 
-    __slots__ = ("_allocate", "_attach", "_event", "_gpu", "_logger", "_owner", "_stream", "_used_on", "ptr", "size", "transient")
+    A graph that was captured with it uses the memory whenever it is replayed, so from then on only :meth:`close` gives it back.
+    """
+
+    __slots__ = (
+        "_allocate", "_attach", "_capture", "_event", "_fresh", "_gpu", "_graphs", "_logger", "_now", "_owner", "_stream", "_used_on",
+        "ptr", "size", "transient",
+    )  # fmt: skip
 
     def __init__(
         self, nbytes: int, gpu: place.Cuda, allocate: Allocate, attach: Callable[[int], None], logger: logging.Logger
@@ -108,53 +145,123 @@ class Workspace:
         self.size, self._gpu = nbytes, gpu
         self._allocate, self._attach, self._logger = allocate, attach, logger
         self.transient = False  # given back after every use, unless a graph that is being captured will use it again
-        self.ptr = 0
+        self.ptr = self._event = 0
         self._owner: Any = None
-        self._stream = self._used_on = 0
-        self._event = 0
+        self._fresh = False  # taken by the call that is under way
+        self._graphs: list[Any] = []  # what graphs need besides the present memory
+        self._capture: tuple[int, int] | None = None  # the capture that used the present memory last, and its stream
+        # Streams by their ids, since the handle of a destroyed one comes again: present use, last use (None: done), allocation.
+        self._now, self._stream = 0, (0, 0)
+        self._used_on: int | None = None
 
     def acquire(self, stream: int) -> int:
         """Return the address, valid for work queued on `stream` from now on."""
-        if not self.ptr and self.size:
-            self.ptr, self._owner = self._allocate(self.size, stream)
-            self._stream = self._used_on = stream
-            self._attach(self.ptr)
-            if self._logger.isEnabledFor(log.DEBUG):
-                self._logger.debug("Allocated a workspace of %s on stream %#x.", log.readable(self.size), stream)
-        elif self._event and stream != self._used_on:
+        if not self.ptr:
+            if self.size:
+                self._take(stream)
+            return self.ptr
+        if self.transient:  # kept for a graph: good for the same stream of the same capture only
+            if self._capture != _capture_of(stream):
+                self._graphs.append(self._owner)
+                self._take(stream)
+            return self.ptr
+        identity = driver.stream_get_id(stream)
+        self._now = identity
+        if self._used_on not in (None, identity) and not self._gpu.capturing(stream):
             driver.stream_wait_event(stream, self._event, 0)
         return self.ptr
 
-    def used(self, stream: int) -> None:
-        """Note that work which uses the memory was queued on `stream`."""
+    @contextmanager
+    def for_call(self, stream: int, *, done: bool) -> Iterator[None]:
+        """Lend the memory to one call; `done` says that its work is over when the call is."""
+        self.acquire(stream)
+        try:
+            yield
+        except BaseException:
+            self.undo(stream)
+            raise
+        self.used(stream, done)
+
+    def _take(self, stream: int) -> None:
+        self._now = 0 if self.transient else driver.stream_get_id(stream)
+        self._stream = self._now, stream
+        ptr, owner = self._allocate(self.size, stream)
+        self._attach(ptr)
+        self.ptr, self._owner, self._fresh = ptr, owner, True
+        self._used_on = self._capture = None
+        if self._logger.isEnabledFor(log.DEBUG):
+            self._logger.debug("Allocated a workspace of %s on stream %#x.", log.readable(self.size), stream)
+
+    def used(self, stream: int, done: bool = False) -> None:
+        """Note that work which uses the memory was queued on `stream`, or that it is `done`."""
         if not self.ptr:
             return
-        if self.transient:
-            if not self._gpu.capturing(stream):
-                self.ptr, self._owner = 0, None  # taken and used on one stream, so its order is enough
-            return
-        if not self._event:
-            if self._gpu.capturing(stream):
-                return
-            self._event = driver.event_create(_NO_TIMING)
-        driver.event_record(self._event, stream)
-        self._used_on = stream
+        self._fresh = False
+        if stream > 1 and driver.stream_is_capturing(stream):
+            self._capture = _capture_of(stream)
+        elif self.transient:
+            self.ptr, self._owner = 0, None  # taken and used on one stream, so its order is enough
+        elif done:
+            self._used_on = None
+        else:
+            self._record(stream)
+
+    def _record(self, stream: int) -> None:
+        try:
+            if not self._event:
+                self._event = driver.event_create(_NO_TIMING)
+            driver.event_record(self._event, stream)
+            self._used_on = self._now
+        except driver.CudaError:  # then nothing can be ordered behind the work
+            self._gpu.wait(stream)
+            self._used_on = None
+
+    def undo(self, stream: int) -> None:
+        """Note that the call that acquired the memory failed: what it took goes back, what is kept may be in use."""
+        if self._fresh and not self._gpu.capturing(stream):
+            self.ptr, self._owner, self._fresh = 0, None, False
+        else:
+            self.used(stream)
 
     def release(self) -> None:
         """Give the memory back, behind the last work that used it."""
-        if not self.ptr:
-            return
-        if self._event and self._used_on != self._stream:
-            driver.stream_wait_event(self._stream, self._event, 0)
-        self.ptr, self._owner = 0, None
-        self._logger.debug("Released the workspace.")
+        if self.ptr and self._capture is None:
+            self._let_go()
+            place.reap()
+            self._logger.debug("Released the workspace.")
+
+    def _let_go(self) -> None:
+        identity, stream = self._stream
+        if self._used_on not in (None, identity):
+            place.discard(_let_go_behind, (self._event, stream, self._gpu, self._owner))
+            self._event = 0
+        self.ptr, self._owner, self._used_on = 0, None, None
 
     def close(self) -> None:
         """Release the memory and the event."""
-        self.release()
         self.__del__()
+        self._graphs.clear()
 
     def __del__(self) -> None:
+        self._let_go()
         event, self._event = self._event, 0
         if event:
             place.discard(driver.event_destroy, event)
+
+
+def _let_go_behind(memory: tuple[int, int, place.Cuda, Any]) -> None:
+    """Let the stream that memory was taken on wait for its last use, unless that is over: the stream may be destroyed by then."""
+    event, stream, gpu, _ = memory
+    with gpu.current():
+        if not driver.event_query(event):
+            if _captured(stream):
+                place.discard(_let_go_behind, memory)
+                return
+            driver.stream_wait_event(stream, event, 0)
+        driver.event_destroy(event)
+
+
+def _capture_of(stream: int) -> tuple[int, int] | None:
+    """The capture that is under way on a stream, and the stream."""
+    status, number, *_ = driver.stream_get_capture_info(stream)
+    return (number, stream) if status else None

@@ -17,7 +17,7 @@ from . import log
 from .arrays import READONLY, TRACKED, UNTIDY, View, adapter_of, common_adapter
 from .errors import InvalidStateError, UngradedWarning, warn
 from .fork import children
-from .layout import span
+from .layout import may_overlap, span
 from .memory import Allocate, Workspace, from_user
 from .options import ExecutionCPU, ExecutionCUDA, available_threads, coerce_execution
 from .place import HOST, Cuda, Place, cuda, has_device, reap
@@ -108,7 +108,7 @@ class Operation:
             self._mirrors = tuple(mirrors)
             self._ptrs = tuple(mirror.ptr for mirror in mirrors)
         else:
-            self._ptrs = tuple(view.ptr for view in self._views)
+            self._ptrs = tuple(view.ptr if i in new else self._ptrs[i] for i, view in enumerate(self._views))
         self._objs = tuple(view.obj if i in new else self._objs[i] for i, view in enumerate(self._views))
         looks = tuple(self._look(obj) for obj in self._objs)
         self._known = tuple(
@@ -218,8 +218,13 @@ class Operation:
         adapter = self._adapter
         return lambda nbytes, stream: adapter.allocate(nbytes, device, stream)
 
-    def _do_plan(self) -> None:
+    def _do_plan(self, stream: Any = None) -> None:
         """Make the plan; on failure nothing stays behind."""
+        if self._gpu is not None and self._gpu.capturing(resolve(stream, self._adapter, self._gpu.device_id)):
+            raise RuntimeError(
+                "A CUDA graph is being captured on the stream, and planning would end the capture. Plan before it: call plan(), or make "
+                "the same one-call before the capture, so that its plan is kept."
+            )
         reap()
         with log.timed(self.logger, "The planning"):
             plan = self._make_plan()
@@ -365,7 +370,7 @@ class Operation:
             raise ValueError(
                 f"{self._names[0]} is None. To give up the operand use release_operand(); to replace it pass an array."
             )
-        if not given:
+        if not given and self._objs:
             raise ValueError(f"Pass at least one operand to {self._reset_name}(); to give up all of them use release_operands().")
         if not self._objs and len(given) < len(objs):
             missing = ", ".join(name for name, obj in zip(self._names, objs, strict=True) if obj is None)
@@ -379,9 +384,13 @@ class Operation:
         """Accept new operands, None for those that stay, if this object's plan can serve them, or one that is made for them."""
         self._check_valid()
         given = self._check_complete(objs)
+        if self._gpu is not None:
+            resolve(stream, self._adapter, self._gpu.device_id)  # refused before anything is changed
         views = []
-        for name, obj, old in zip(self._names, objs, self._views, strict=True):
+        for index, (name, obj, old) in enumerate(zip(self._names, objs, self._views, strict=True)):
             if obj is None:
+                if not self._route.across:
+                    old.ptr = self._ptrs[index]  # an earlier swap did not look at the view
                 views.append(old)
                 continue
             adapter = adapter_of(obj)
@@ -411,7 +420,11 @@ class Operation:
         self._views, self._problem = new_views, problem
         if replan:
             self._replan(old_views, old_problem, old_route)
-        self._hold(stream, given)
+        try:
+            self._hold(stream, given)
+        except BaseException:  # a mirror may be half overwritten: nothing can be computed until another reset
+            self._forget()
+            raise
 
     def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
         """Exchange the plan for one of the new problem; keep the old state if that fails."""

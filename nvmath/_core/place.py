@@ -7,13 +7,15 @@ import threading
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ..bindings import _cuda as driver
+from . import log
 
 _CAPTURE_RELAXED: Final = 2
+_NOTHING: Final = nullcontext()
 
 
 class NoDeviceError(RuntimeError):
@@ -50,19 +52,22 @@ class Cuda:
         """Make sure that this thread has a current context; another one that is already current stays."""
         if not driver.ctx_get_current():
             driver.ctx_set_current(self.context)
+        thread.bound = True
+
+    def current(self) -> AbstractContextManager[None]:
+        """Make this device current, and the previous one again at the end; the only one always is, once the thread has a context."""
+        return self._current() if self.several or not thread.bound else _NOTHING
 
     @contextmanager
-    def current(self) -> Iterator[None]:
-        """Make this device current, and the previous one again at the end."""
+    def _current(self) -> Iterator[None]:
         before = driver.ctx_get_current()
-        if before == self.context:
-            yield
-            return
-        driver.ctx_set_current(self.context)
+        if before != self.context:
+            driver.ctx_set_current(self.context)
+        thread.bound = True
         try:
             yield
         finally:
-            if before:
+            if before not in (0, self.context):
                 driver.ctx_set_current(before)
 
     @staticmethod
@@ -72,16 +77,23 @@ class Cuda:
 
     @staticmethod
     def capturing(stream: int) -> bool:
-        """Whether a graph is being captured on a stream; never true for the legacy default stream."""
-        return stream != 0 and driver.stream_is_capturing(stream) != 0
+        """Whether a graph is being captured on a stream; never true for the legacy default stream, 0 or 1."""
+        return stream > 1 and driver.stream_is_capturing(stream) != 0
 
 
 HOST: Final = Host()
 Place = Host | Cuda
 
+
+class _Thread(threading.local):
+    """Whether the present thread has a current context: a new one has none, and calls on the default stream then fail."""
+
+    bound = False
+
+
+thread: Final = _Thread()
 _cuda: dict[int, Cuda] = {}
 _lock = threading.Lock()
-_thread = threading.local()
 _forked = False
 
 
@@ -122,9 +134,8 @@ def cuda(device_id: int) -> Cuda:
             place = _cuda.get(device_id)
             if place is None:
                 place = _cuda[device_id] = Cuda(device_id)
-    if not getattr(_thread, "bound", False):
+    if not thread.bound:
         place.bind()
-        _thread.bound = True
     return place
 
 
@@ -148,19 +159,25 @@ def discard(destroy: Callable[[Any], object], handle: Any) -> None:
 
 
 def reap() -> None:
-    """Destroy what was queued, in a way that does not disturb a capture in another thread."""
+    """Destroy what was queued, in a way that does not disturb a capture in another thread.
+
+    A handle that cannot be destroyed is nobody's fault who happens to call this: it is logged.
+    """
     if not _garbage:
         return
     mode = array("i", [_CAPTURE_RELAXED])
     if _cuda:
         driver.thread_exchange_stream_capture_mode(mode)
     try:
-        while _garbage:
+        for _ in range(len(_garbage)):  # what is queued meanwhile waits for the next time
             try:
                 destroy, handle = _garbage.popleft()
-            except IndexError:
+            except IndexError:  # another thread was faster
                 return
-            destroy(handle)
+            try:
+                destroy(handle)
+            except Exception as error:
+                log.ROOT.critical("%r could not be destroyed: %s", handle, error)
     finally:
         if _cuda:
             driver.thread_exchange_stream_capture_mode(mode)

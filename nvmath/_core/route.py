@@ -6,17 +6,17 @@ runners; a runner allocates the result, launches, and hands the result over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from .arrays import NEEDS_COPY, Adapter, View
 from .arrays.numpy import aligned
 from .dtypes import DType
 from .layout import Ints, is_dense, size
 from .memory import Workspace
-from .place import Cuda, Host, Place
+from .place import Cuda, Host, Place, cuda, thread
 from .staging import DIRECT, download, is_pinned, upload
 from .stream import resolve
 
@@ -95,11 +95,13 @@ class CudaRunner:
         self.device, self.pointer, self.stream_now = place.device_id, adapter.pointer, adapter.current_stream
 
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        if not thread.bound:
+            self.place.bind()
         handle = self.stream_now(self.device)
         if self.overwrites is not None:
             out = objs[self.overwrites]
         if stream is not None and (asked := resolve(stream, self.adapter, self.device)) != handle:
-            with self.adapter.on_stream(self.device, asked):
+            with self.place.current(), self.adapter.on_stream(self.device, asked):
                 return self.run(ptrs, asked, out)
         if self.place.several:
             with self.place.current():
@@ -113,13 +115,22 @@ class CudaRunner:
         workspace = self.workspace
         if workspace is None:
             self.launch(*ptrs, self.pointer(result), stream)
-        else:
-            workspace.acquire(stream)
+            if self.blocking:
+                self.place.wait(stream)
+            return result
+        workspace.acquire(stream)
+        try:
             self.launch(*ptrs, self.pointer(result), stream)
-            workspace.used(stream)
-        if self.blocking:
-            self.place.wait(stream)
+            if self.blocking:
+                self.place.wait(stream)
+        except BaseException:
+            workspace.undo(stream)
+            raise
+        workspace.used(stream, self.blocking)
         return result
+
+
+TRAVEL: Final = "operands that travel between host and GPU memory"
 
 
 def refuse_capture(gpu: Cuda, stream: int, what: str) -> None:
@@ -164,29 +175,33 @@ class AcrossRunner:
         self.result, self.workspace = result, workspace
 
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
-        result, overwrites = self.result, self.result.overwrites
-        nbytes = result.nbytes
         with self.gpu.current():
             handle = resolve(stream, self.adapter, self.gpu.device_id)
-            refuse_capture(self.gpu, handle, "operands that travel between host and GPU memory")
+            refuse_capture(self.gpu, handle, TRAVEL)
             with self.adapter.on_stream(self.gpu.device_id, handle):
-                owner = None
-                if overwrites is not None:
-                    target = ptrs[overwrites]
-                else:
-                    target, owner = allocate(self.adapter, self.gpu.device_id if self.device == "cpu" else "cpu", nbytes, handle)
-                if self.workspace is not None:
-                    self.workspace.acquire(handle)
-                self.launch(*ptrs, target, *(() if isinstance(self.device, int) else (handle,)))
-                if self.workspace is not None:
-                    self.workspace.used(handle)
-                final = self.new(objs) if out is None or overwrites is not None else out
-                copy = download if self.device == "cpu" else upload
-                copy(target, self.adapter.pointer(final), nbytes, handle)
-                if overwrites is not None:
-                    final = self.adapter.assign(objs[overwrites], final)
-                    self.gpu.wait(handle)
-                del owner
+                try:
+                    return self.run(objs, ptrs, handle, out)
+                except BaseException:
+                    with suppress(RuntimeError):  # buffers must not go back while the GPU may still use them
+                        self.gpu.wait(handle)
+                    raise
+
+    def run(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: int, out: Any) -> Any:
+        nbytes, overwrites = self.result.nbytes, self.result.overwrites
+        if overwrites is not None:
+            target, owner = ptrs[overwrites], None
+        else:
+            where = self.gpu.device_id if self.device == "cpu" else "cpu"
+            target, owner = allocate(self.adapter, where, nbytes, stream)
+        with nullcontext() if self.workspace is None else self.workspace.for_call(stream, done=True):
+            self.launch(*ptrs, target, *(() if isinstance(self.device, int) else (stream,)))
+            final = self.new(objs) if out is None or overwrites is not None else out
+            copy = download if self.device == "cpu" else upload
+            copy(target, self.adapter.pointer(final), nbytes, stream)
+        if overwrites is not None:
+            final = self.adapter.assign(objs[overwrites], final)
+            self.gpu.wait(stream)
+        del owner
         return final
 
     def new(self, objs: tuple[Any, ...]) -> Any:
@@ -215,12 +230,14 @@ def allocate(adapter: Adapter, device: int | str, nbytes: int, stream: int) -> t
     return adapter.allocate(max(1, nbytes), device, stream)
 
 
-def context(adapter: Adapter, device: int | str, stream: Any) -> Any:
-    """Make the stream of a call current for the package's own work."""
-    if device == "cpu" or stream is None:
-        return nullcontext()
-    assert isinstance(device, int)
-    return adapter.on_stream(device, resolve(stream, adapter, device))
+@contextmanager
+def context(adapter: Adapter, device: int | str, stream: Any) -> Iterator[None]:
+    """Make the device and the stream of a call current for the package's own work."""
+    if not isinstance(device, int):
+        yield
+    else:
+        with cuda(device).current(), adapter.on_stream(device, resolve(stream, adapter, device)):
+            yield
 
 
 class Route:
@@ -239,6 +256,7 @@ class Route:
         """Copy an operand into its mirror, reusing an old one of the same size; blocks until done."""
         with gpu.current():
             handle = resolve(stream, self.adapter, gpu.device_id)
+            refuse_capture(gpu, handle, TRAVEL)
             with self.adapter.on_stream(gpu.device_id, handle):
                 packed = is_dense(view.shape, view.strides) and not self.untidy[index]
                 source = view.obj if packed else self.adapter.tidy(view.obj)

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from ..bindings import _cuda as driver
@@ -41,9 +41,17 @@ class _Slot:
     __slots__ = ("busy", "event", "ptr")
 
     def __init__(self) -> None:
-        self.ptr = driver.mem_host_alloc(_CHUNK, _PORTABLE)
-        self.event = driver.event_create(_NO_TIMING)
         self.busy = False
+        self.event = driver.event_create(_NO_TIMING)
+        try:
+            self.ptr = driver.mem_host_alloc(_CHUNK, _PORTABLE)
+        except BaseException:
+            driver.event_destroy(self.event)
+            raise
+
+    def close(self) -> None:
+        driver.event_destroy(self.event)
+        driver.mem_free_host(self.ptr)
 
     def wait(self) -> None:
         if self.busy:
@@ -62,8 +70,14 @@ class _Ring:
         self.context = context
         self.lock = threading.Lock()
         self.workers = max(1, min(_WORKERS, available_threads()))
+        with ExitStack() as undo:  # all slots or none
+            slots: list[_Slot] = []
+            for _ in range(2 * self.workers):
+                slots.append(_Slot())
+                undo.callback(slots[-1].close)
+            undo.pop_all()
+        self.slots = list(zip(slots[::2], slots[1::2], strict=True))
         self.pool = ThreadPoolExecutor(self.workers, "nvmath-staging", self._enter)
-        self.slots = [(_Slot(), _Slot()) for _ in range(self.workers)]
 
     def _enter(self) -> None:
         driver.ctx_set_current(self.context)

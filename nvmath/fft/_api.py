@@ -193,12 +193,12 @@ class FFT(Operation):
             direction = coerce_direction(direction)
             if self._problem.kind != "C2C":
                 self._launch_direction(direction)
-        self._plan_with(CallbackPair(self._problem, prolog, epilog), direction)
+        self._plan_with(CallbackPair(self._problem, prolog, epilog), direction, stream)
 
-    def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None) -> None:
+    def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None, stream: Any) -> None:
         self._callbacks, self._planned_direction = callbacks, direction
         try:
-            self._do_plan()
+            self._do_plan(stream)
         except BaseException:
             self._callbacks = self._planned_direction = None
             raise
@@ -549,7 +549,7 @@ def _open(
     transform = FFT(operand, axes=axes, options=options, execution=execution, stream=stream, n=n, s=s, norm=norm)
     try:
         transform._transient = True
-        transform._plan_with(callbacks or CallbackPair(transform._problem), None)
+        transform._plan_with(callbacks or CallbackPair(transform._problem), None, stream)
         transform._once = transform._runner(variant.direction if direction is None else coerce_direction(direction))
         tracked = any(view.flags & TRACKED for view in transform._views)  # then every call warns
         transform._simple = not (transform._inplace or transform._route.across or tracked)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, Final
 
 from .._core.dtypes import DType
-from .._core.layout import Ints, contiguous, dense, may_overlap, normalise, stride_order
+from .._core.layout import Ints, contiguous, dense, is_dense, may_overlap, normalise, stride_order
 from ._options import FFTDirection, FFTOptions
 
 SUPPORTED: Final = ("float16", "float32", "float64", "complex32", "complex64", "complex128")
@@ -127,7 +127,10 @@ def specify(
     if shape != source_shape:
         strides = dense(shape, stride_order(source_shape, strides))
     out_shape = _result_shape(kind, shape, listed, lengths)
-    out_strides = strides if inplace else _result_strides(shape, strides, out_shape, listed, options.result_layout)
+    followed = strides
+    if kind == "C2R" and not is_dense(shape, strides):
+        followed = contiguous(shape)  # the original works on a copy here, and the result follows that copy
+    out_strides = strides if inplace else _result_strides(shape, followed, out_shape, listed, options.result_layout)
     return FFTProblem(
         kind, dtype, result_dtype, shape, strides, out_shape, out_strides, listed, lengths, inplace, norm,
         source_shape, source_strides,

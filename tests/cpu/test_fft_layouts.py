@@ -72,6 +72,9 @@ def test_strides_of_a_result_of_five_axes():
 def expected_strides(case, shape):
     """The rule of the specification: dense, in the order of the operand's strides, or the transformed axes first."""
     size = {axis: abs(stride) for axis, stride in enumerate(case.strides)}
+    span = 1 + sum(step * (extent - 1) for step, extent in zip(size.values(), case.shape, strict=True))
+    if case.kind == "C2R" and (min(case.strides) < 0 or span != np.prod(case.shape)):
+        size = dict(enumerate(row_major(case.shape)))  # an operand that is not dense is read as if it were row-major
     order = sorted(range(len(shape)), key=lambda axis: (size[axis], case.shape[axis], axis))
     batch = [axis for axis in order if axis not in case.axes]
     interleaved = bool(batch) and size[batch[0]] <= max(size[axis] for axis in case.axes)

@@ -43,6 +43,7 @@ class Trace(list[Call]):
     def __init__(self) -> None:
         super().__init__()
         self.faults: list[list[Any]] = []
+        self.meanwhile: dict[str, Callable[[], object]] = {}  # what happens just before the next call of a function
         self.hazards: list[str] = []
         self.lock = threading.RLock()
 
@@ -81,6 +82,7 @@ def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def enter(self: Any, *args: Any) -> Any:
         call = Call(function.__name__, args, self.current_device(), mode=self.cuda.thread.mode)
+        self.trace.meanwhile.pop(call.name, lambda: None)()
         with self.trace.lock:
             self.trace.enter(call)
             self.cuda.now = call
@@ -362,6 +364,7 @@ class FakeCuda:
     def cuDevicePrimaryCtxRetain(self, device: int) -> int:
         return 0x1000 + device
 
+    @recorded
     def cuCtxGetCurrent(self) -> int:
         return self.thread.context
 
@@ -505,6 +508,14 @@ class FakeCuda:
         if isinstance(clock, Graph):
             raise CudaError(INVALID_VALUE)
         join(self.order.host, clock or {})
+
+    @recorded
+    def cuEventQuery(self, event: int) -> int:
+        self.unsafe()
+        clock = self.events[event]
+        if isinstance(clock, Graph):
+            raise CudaError(INVALID_VALUE)
+        return 600 if any(tick > self.order.host.get(key, 0) for key, tick in (clock or {}).items()) else 0
 
     @recorded
     def cuEventDestroy_v2(self, event: int) -> None:

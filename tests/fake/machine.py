@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,7 +46,7 @@ class Machine:
     @property
     def workspaces(self) -> int:
         """How often the package was asked for memory that the library owns."""
-        return sum(call.args[3:] == (True,) for call in self.trace.calls("take"))
+        return self.count("take_buffer")
 
     def forget(self) -> None:
         """Begin a new page of the trace."""
@@ -71,11 +70,10 @@ class Machine:
 def machine(devices: int = 1, workspace_nbytes: int = 4096) -> Iterator[Machine]:
     """Put a fake machine in the place of the real one; at the end check that nothing leaked and no rule was broken."""
     nvmath.plan_cache.clear()
-    gc.collect()
     made = Machine(devices, workspace_nbytes)
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         for module, name, value in (
-            (place, "_cuda", {}), (place, "_garbage", deque()), (place, "_thread", threading.local()), (place, "_forked", False),
+            (place, "_cuda", {}), (place, "_garbage", deque()), (place, "_forked", False),
             (memory, "_pools", {}), (staging, "_rings", {}), (staging, "_pinned", staging._PinnedPool(1 << 30)),
             (kernels, "_functions", {}), (_nvrtc, "compile", lambda *a, **k: b"cubin"), (_nvjitlink, "link", lambda *a, **k: b"cubin"),
         ):  # fmt: skip
@@ -83,6 +81,7 @@ def machine(devices: int = 1, workspace_nbytes: int = 4096) -> Iterator[Machine]
         patch.setitem(arrays._by_type, Array, made.package)
         stack.enter_context(substitute("cuda", made.cuda))
         stack.enter_context(substitute("cufft", made.cufft))
+        place.thread.bound = False
         try:
             yield made
             for graph in made.cuda.known_graphs:
@@ -93,6 +92,7 @@ def machine(devices: int = 1, workspace_nbytes: int = 4096) -> Iterator[Machine]
             nvmath.plan_cache.clear()
             for ring in staging._rings.values():
                 ring.pool.shutdown()
+            place.thread.bound = False
     assert made.trace.hazards == []
     assert leaks == []
     assert made.trace.faults == []  # a failure that was ordered never happened

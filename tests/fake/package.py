@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from fake.driver import FakeCuda, recorded
+
 from nvmath._core.arrays import UNTIDY, View
 from nvmath._core.dtypes import DType, dtype
 from nvmath._core.layout import contiguous, dense, span, stride_order
@@ -20,10 +21,10 @@ from nvmath._core.layout import contiguous, dense, span, stride_order
 class Block:
     """Device memory of the package; it goes back to the allocator when the last reference goes."""
 
-    __slots__ = ("__weakref__", "address", "package", "stream")
+    __slots__ = ("__weakref__", "address", "give_back", "stream")
 
-    def __init__(self, package: Package, address: int, stream: int) -> None:
-        self.package, self.address, self.stream = package, address, stream
+    def __init__(self, address: int, stream: int, give_back: Callable[[int, int], None]) -> None:
+        self.address, self.stream, self.give_back = address, stream, give_back
 
     @property
     def ptr(self) -> int:
@@ -31,7 +32,7 @@ class Block:
         return self.address
 
     def __del__(self) -> None:
-        self.package.give_back(self.address, self.stream)
+        self.give_back(self.address, self.stream)
 
 
 class Array:
@@ -79,27 +80,40 @@ class Package:
         finally:
             self._current.streams[device] = before
 
-    @recorded
-    def take(self, nbytes: int, device: int, stream: int, library: bool = False) -> int:
-        """Take memory in the order of a stream."""
-        self.cuda.now.stream = stream
-        return self.cuda.allocate(max(1, nbytes), stream, library=library)
+    def block(self, nbytes: int, stream: int) -> Block:
+        """Take memory for an array."""
+        return Block(self.take(nbytes, stream), stream, self.give_back)
 
-    def block(self, nbytes: int, device: int, stream: int, library: bool = False) -> Block:
-        """Take memory that goes back by itself."""
-        return Block(self, self.take(nbytes, device, stream, library), stream)
+    def buffer(self, nbytes: int, stream: int) -> Block:
+        """Take memory that the library under test owns."""
+        return Block(self.take_buffer(nbytes, stream), stream, self.give_back_buffer)
+
+    @recorded
+    def take(self, nbytes: int, stream: int) -> int:
+        """Take memory for an array in the order of a stream."""
+        self.cuda.now.stream = stream
+        return self.cuda.allocate(max(1, nbytes), stream, library=False)
+
+    @recorded
+    def take_buffer(self, nbytes: int, stream: int) -> int:
+        """Take memory for the library in the order of a stream."""
+        self.cuda.now.stream = stream
+        return self.cuda.allocate(nbytes, stream, library=True)
 
     @recorded
     def give_back(self, address: int, stream: int) -> None:
-        """Memory comes back; work that is queued later on its stream may get it again."""
+        """Memory of an array comes back; work that is queued later on its stream may get it again."""
+        self._give_back(address, stream)
+
+    @recorded
+    def give_back_buffer(self, address: int, stream: int) -> None:
+        """Memory of the library comes back."""
+        self._give_back(address, stream)
+
+    def _give_back(self, address: int, stream: int) -> None:
         memory = self.cuda.memory[address]
         self.cuda.now.stream = stream
-        if stream == 0:
-            self.cuda.release(memory, memory.stream)
-        elif stream in self.cuda.stream_ids:
-            self.cuda.release(memory, self.cuda.identity(stream))
-        else:
-            memory.alive = False
+        self.cuda.release(memory, self.cuda.stream_ids.get(stream, memory.stream))
 
     def array(
         self, shape: Sequence[int] | int, kind: str = "complex64", strides: Sequence[int] | None = None, device: int = 0,
@@ -112,7 +126,7 @@ class Package:
         low, high = span(shape, strides)
         before, self.cuda.thread.context = self.cuda.thread.context, 0x1000 + device
         try:
-            block = self.block((high - low + 1) * row.itemsize + offset, device, 0)
+            block = self.block((high - low + 1) * row.itemsize + offset, 0)
         finally:
             self.cuda.thread.context = before
         self.cuda.synchronize()
@@ -136,7 +150,7 @@ class Package:
         nbytes = dtype.itemsize
         for extent in shape:
             nbytes *= extent
-        block = self.block(nbytes, device, self.current_stream(device))
+        block = self.block(nbytes, self.current_stream(device))
         return Array(block, block.address, shape, strides, dtype, device)
 
     def pinned(self, shape: Any, strides: Any, dtype: DType) -> Any:
@@ -166,5 +180,5 @@ class Package:
         return self.stream(stream, device)
 
     def allocate(self, nbytes: int, device: int, stream: int) -> tuple[int, Block]:
-        block = self.block(nbytes, device, stream, True)
+        block = self.buffer(nbytes, stream)
         return block.address, block

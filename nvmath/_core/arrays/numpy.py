@@ -95,7 +95,7 @@ class NumpyAdapter:
     def allocate(nbytes: int, device: int, stream: int) -> tuple[int, Any]:
         from ..memory import pool_allocate
 
-        return pool_allocate(nbytes, device, stream)
+        return pool_allocate(nbytes, device, stream, ordered=False)
 
 
 ADAPTER: Final = NumpyAdapter()

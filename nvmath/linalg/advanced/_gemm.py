@@ -169,7 +169,7 @@ class _Lowering:
         if self.upright:
             fits = fits and leading_dimension(d.rows, d.cols, d.row_stride, d.col_stride) is not None
         if self.capability.single_batch:
-            fits = fits and len(merge_batches(self.problem.batch, d.batch_strides)[0]) <= 1
+            fits = fits and self._one_step(d.batch_strides)
         order = COLUMN if self.upright else d.order
         return d if fits else packed(d, order, self.problem.batch, self.axes, dtype)
 
@@ -199,9 +199,13 @@ class _Lowering:
         """Copy an operand whose batches cannot be walked together with those of the target."""
         if not self.capability.single_batch or not matrix.batched or name in self.loads:
             return matrix
-        if len(merge_batches(self.problem.batch, target.batch_strides, matrix.batch_strides)[0]) <= 1:
-            return matrix
-        return self._pack(name, matrix, matrix.order)
+        fits = self._one_step(target.batch_strides, matrix.batch_strides)
+        return matrix if fits else self._pack(name, matrix, matrix.order)
+
+    def _one_step(self, *strides: Ints) -> bool:
+        """Whether each operand goes from one batch entry to the next, in one loop, by one stride that is not negative."""
+        extents, steps = merge_batches(self.problem.batch, *strides)
+        return len(extents) <= 1 and all(step >= 0 for each in steps for step in each)
 
     def _pack(self, name: str, matrix: Matrix, order: str) -> Matrix:
         copy = packed(matrix, order, self.problem.batch, self.axes, self.arithmetic)

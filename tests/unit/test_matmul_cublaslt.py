@@ -1,0 +1,153 @@
+"""The plans for cuBLASLt over a stand-in that computes on the host: descriptors, layouts and copies, without a GPU."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from frameworks import row_major, storage
+from hypothesis import given, settings
+from matmul_cases import Case, assert_right, cases
+
+from nvmath._core import kernels, kernels_host, place
+from nvmath._core.dtypes import DTYPES
+from nvmath._core.layout import span
+from nvmath.bindings import cublasLt
+from nvmath.bindings._bind import substitute
+from nvmath.linalg._matrix import Operand
+from nvmath.linalg.advanced import MatmulEpilog, MatmulOptions, MatmulPlanPreferences
+from nvmath.linalg.advanced import _cublaslt as room
+from nvmath.linalg.advanced._options import NO_EPILOG, coerce_epilog
+from nvmath.linalg.advanced._problem import specify
+from nvmath.linalg.advanced._scalars import Scalars
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cublaslt_on_host import Driver, HostCublasLt  # noqa: E402
+
+PLACE: Any = SimpleNamespace(device_id=0, current=nullcontext)
+ADAPTER: Any = SimpleNamespace(allocate=lambda nbytes, device, stream: kernels_host.scratch(nbytes))
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[HostCublasLt]:
+    fake = HostCublasLt()
+    with pytest.MonkeyPatch.context() as patch, substitute("cublasLt", fake), substitute("cuda", Driver()):
+
+        def move(device: int, *layout: Any) -> Any:
+            run = kernels_host.move(*layout)
+            return lambda source, target, stream: run(source, target)
+
+        patch.setattr(kernels, "move", move)
+        room._handles.clear()
+        yield fake
+        room._handles.clear()
+        place.reap()
+
+
+def computed(case: Case) -> np.ndarray:
+    """Run a case through a plan."""
+    memory = {name: storage(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()}
+    item = np.dtype(case.dtype).itemsize
+    dtype = DTYPES[case.dtype]
+
+    def operand(name: str) -> Operand:
+        index = "ab".find(name)
+        conj = index >= 0 and case.conj[index] and case.dtype.startswith("complex")
+        return Operand(memory[name].shape, memory[name].strides, dtype, conj)
+
+    epilog = coerce_epilog(MatmulEpilog[case.epilog]) if case.epilog else NO_EPILOG
+    operands = {name: operand(name) for name in memory}
+    problem = specify(**operands, options=MatmulOptions(inplace=case.inplace), epilog=epilog)
+    scalars = Scalars(problem.scale_type)
+    scalars.store(scalars.read(case.alpha, case.beta))
+    plan = room.CublasLtPlan(
+        problem, tuple(memory), scalars, PLACE, ADAPTER, MatmulOptions(), MatmulPlanPreferences(limit=1)
+    )  # fmt: skip
+    pointers = [each.flat.ctypes.data + each.start * item for each in memory.values()]
+    if case.inplace:
+        result = memory["c"].view()
+        pointers.append(pointers[2])
+    else:
+        assert span(problem.out_shape, problem.out_strides)[0] == 0
+        result = storage(np.full(problem.out_shape, np.nan), case.dtype, problem.out_strides).view()
+        pointers.append(result.ctypes.data)
+    plan.launch()(*pointers, 0)
+    plan.close()
+    return result
+
+
+@settings(max_examples=400)
+@given(case=cases(("float32", "float64", "complex64", "complex128")))
+def test_any_product(library: HostCublasLt, case: Case) -> None:
+    assert_right(computed(case), case)
+
+
+def test_nothing_is_left_behind(library: HostCublasLt) -> None:
+    place.reap()
+    assert library.alive() == 0
+
+
+def plain(shape: tuple[int, ...], name: str = "float32", strides: tuple[int, ...] | None = None) -> Operand:
+    return Operand(shape, strides or row_major(shape), DTYPES[name])
+
+
+def make(library: HostCublasLt, *operands: Operand, epilog: Any = None, **options: Any) -> room.CublasLtPlan:
+    names = ("a", "b", "bias") if epilog and "BIAS" in epilog.name else ("a", "b", "c")
+    given = dict(zip(names, operands, strict=False))
+    problem = specify(**given, options=MatmulOptions(**options), epilog=coerce_epilog(epilog))
+    scalars = Scalars(problem.scale_type)
+    return room.CublasLtPlan(
+        problem, tuple(given), scalars, PLACE, ADAPTER, MatmulOptions(**options), MatmulPlanPreferences()
+    )  # fmt: skip
+
+
+def test_a_call_sets_no_attribute_but_a_new_bias(library: HostCublasLt) -> None:
+    a = np.ones((4, 4), np.float32)
+    bias, other = np.ones(4, np.float32), np.ones(4, np.float32)
+    plan = make(library, plain((4, 4)), plain((4, 4)), plain((4,)), epilog=MatmulEpilog.RELU_BIAS)
+    launch = plan.launch()
+    address, d = a.ctypes.data, np.empty((4, 4), np.float32)
+    launch(address, address, bias.ctypes.data, d.ctypes.data, 0)
+    before = library.attributes_set
+    launch(address, address, bias.ctypes.data, d.ctypes.data, 0)
+    assert library.attributes_set == before
+    launch(address, address, other.ctypes.data, d.ctypes.data, 0)
+    assert library.attributes_set == before + 1
+    assert (d == 5).all()
+
+
+def test_ordinary_layouts_need_no_copy(library: HostCublasLt) -> None:
+    for a in ((4, 1), (1, 3), (10, 1), (1, 9)):
+        for b in ((5, 1), (1, 4), (9, 1)):
+            plan = make(library, plain((3, 4), strides=a), plain((4, 5), strides=b))
+            assert plan.gemm is not None
+            assert not plan.gemm.loads
+            assert plan.gemm.store is None
+
+
+def test_what_the_library_refuses_is_explained(library: HostCublasLt, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise cublasLt.cuBLASLtError(15)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cublasLt, "matmul_algo_get_heuristic", refuse)
+        with pytest.raises(cublasLt.cuBLASLtError, match="CUBLAS_STATUS_NOT_SUPPORTED") as caught:
+            make(library, plain((3, 4)), plain((4, 5)), epilog=MatmulEpilog.GELU)
+    (note,) = caught.value.__notes__
+    assert "cuBLASLt 13.1.0 does not support this product" in note
+    assert "GELU" in note
+    assert "CUDA_R_32F" in note
+
+
+def test_options_that_reach_the_descriptor(library: HostCublasLt) -> None:
+    plan = make(library, plain((3, 4)), plain((4, 5)), sm_count_target=7, fast_accumulation=True, compute_type=77)
+    made = library.made[plan.desc]
+    assert made["compute"] == 77
+    assert made["attributes"][15] == (7).to_bytes(4, sys.byteorder)
+    assert made["attributes"][25] == b"\1"
