@@ -30,7 +30,7 @@ def array_at(ptr: int, shape: Ints, strides: Ints, dtype: DType) -> np.ndarray[A
     steps = tuple(stride * dtype.itemsize for stride in strides)
     if parts > 1:
         shape, steps = (*shape, parts), (*steps, kind.itemsize)
-    return np.ndarray(shape, kind, memory, ptr - start, steps)
+    return np.ndarray(shape, kind, memory, ptr - start, steps)  # type: ignore[arg-type]  # any buffer will do
 
 
 def viewer(shape: Ints, strides: Ints, dtype: DType) -> Callable[[int], np.ndarray[Any, Any]]:
@@ -42,7 +42,7 @@ def viewer(shape: Ints, strides: Ints, dtype: DType) -> Callable[[int], np.ndarr
     if high < low:
         return lambda ptr: np.empty(shape, kind)
     at = memory.from_address
-    return lambda ptr: np.ndarray(shape, kind, at(ptr - offset), offset, steps)
+    return lambda ptr: np.ndarray(shape, kind, at(ptr - offset), offset, steps)  # type: ignore[arg-type]  # any buffer
 
 
 def move(

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from ..bindings import _cuda as driver
@@ -106,25 +106,37 @@ def _ring() -> Iterator[_Ring]:
     yield ring
 
 
+@contextmanager
+def _to_the_end(stream: int) -> Iterator[None]:
+    """Wait for the copies; also when one fails, since the others must not outlive their memory."""
+    try:
+        yield
+        driver.stream_synchronize(stream)
+    except BaseException:
+        with suppress(driver.CudaError):
+            driver.stream_synchronize(stream)
+        raise
+
+
 def upload(source: int, target: int, nbytes: int, stream: int) -> None:
     """Copy host memory to the current device, ordered on `stream`."""
     if not nbytes:
         return
     if nbytes <= DIRECT or is_pinned(source):
-        driver.memcpy_host_to_device_async(target, source, nbytes, stream)
-    else:
+        with _to_the_end(stream):
+            driver.memcpy_host_to_device_async(target, source, nbytes, stream)
+        return
 
-        def copy(pair: tuple[_Slot, _Slot], chunks: Iterator[int]) -> None:
-            for turn, begin in enumerate(chunks):
-                slot, size = pair[turn % 2], min(_CHUNK, nbytes - begin)
-                slot.wait()
-                ctypes.memmove(slot.ptr, source + begin, size)
-                driver.memcpy_host_to_device_async(target + begin, slot.ptr, size, stream)
-                slot.copied(stream)
+    def copy(pair: tuple[_Slot, _Slot], chunks: Iterator[int]) -> None:
+        for turn, begin in enumerate(chunks):
+            slot, size = pair[turn % 2], min(_CHUNK, nbytes - begin)
+            slot.wait()
+            ctypes.memmove(slot.ptr, source + begin, size)
+            driver.memcpy_host_to_device_async(target + begin, slot.ptr, size, stream)
+            slot.copied(stream)
 
-        with _ring() as ring:
-            ring.run(copy, nbytes)
-    driver.stream_synchronize(stream)
+    with _ring() as ring, _to_the_end(stream):
+        ring.run(copy, nbytes)
 
 
 def download(source: int, target: int, nbytes: int, stream: int) -> None:
@@ -132,8 +144,8 @@ def download(source: int, target: int, nbytes: int, stream: int) -> None:
     if not nbytes:
         return
     if nbytes <= DIRECT or is_pinned(target):
-        driver.memcpy_device_to_host_async(target, source, nbytes, stream)
-        driver.stream_synchronize(stream)
+        with _to_the_end(stream):
+            driver.memcpy_device_to_host_async(target, source, nbytes, stream)
         return
 
     def copy(pair: tuple[_Slot, _Slot], chunks: Iterator[int]) -> None:
@@ -148,7 +160,7 @@ def download(source: int, target: int, nbytes: int, stream: int) -> None:
         for late in waiting:
             _empty(*late, target)
 
-    with _ring() as ring:
+    with _ring() as ring, _to_the_end(stream):
         ring.run(copy, nbytes)
 
 

@@ -156,4 +156,4 @@ def coerce_norm(norm: Any) -> str | None:
     """
     if not isinstance(norm, str | None) or norm not in NORMS:
         raise ValueError(f"norm must be one of {join(NORMS)}, not {norm!r}.")
-    return norm  # type: ignore[no-any-return]
+    return norm

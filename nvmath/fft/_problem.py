@@ -291,6 +291,8 @@ def plan_arguments(problem: FFTProblem) -> tuple[Any, ...]:
     istride, idist = strides[order[-1]], min((strides[axis] for axis in batch), default=prod(inembed))
     ostride = problem.out_strides[order[-1]]
     odist = min((problem.out_strides[axis] for axis in batch), default=prod(onembed))
+    if problem.points == 1:
+        istride = ostride = 1
     if problem.inplace:
         onembed, ostride, odist = inembed, istride, idist
     count = prod(shape[axis] for axis in batch)

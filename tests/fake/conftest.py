@@ -6,7 +6,10 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-from fake.machine import Machine, machine
+
+pytest.register_assert_rewrite("fake.machine")
+
+from fake.machine import Machine, machine  # noqa: E402
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -60,8 +60,7 @@ class Trace(list[Call]):
                 fault[1] -= 1
                 if fault[1] == 0:
                     self.faults.remove(fault)
-                    call.result = fault[2]
-                    raise fault[2]
+                    raise fault.pop()
 
     def calls(self, *names: str) -> list[Call]:
         """The calls of some functions, in their order."""

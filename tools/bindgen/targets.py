@@ -51,7 +51,86 @@ _CUFFT_VARYING = frozenset(
     }
 )
 
+# What CUDA 12 had and 13 has not, and what came after 13.1.
+_CUBLASLT_VARYING = frozenset(
+    {
+        "MatmulStages.STAGES_16x80",
+        "MatmulStages.STAGES_64x80",
+        "MatmulMatrixScale.PER_BATCH_SCALAR_32F",
+        "BatchMode.GROUPED",
+        "MatrixLayoutAttribute.GROUPED_ROWS_ARRAY",
+        "MatrixLayoutAttribute.GROUPED_COLS_ARRAY",
+        "MatrixLayoutAttribute.GROUPED_LD_ARRAY",
+        "MatrixLayoutAttribute.GROUPED_ROWS_COLS_ARRAY_INTEGER_WIDTH",
+        "MatrixLayoutAttribute.GROUPED_LD_ARRAY_INTEGER_WIDTH",
+        "MatmulDescAttribute.ATOMIC_SYNC_NUM_CHUNKS_D_ROWS",
+        "MatmulDescAttribute.ATOMIC_SYNC_NUM_CHUNKS_D_COLS",
+        "MatmulDescAttribute.ATOMIC_SYNC_IN_COUNTERS_POINTER",
+        "MatmulDescAttribute.ATOMIC_SYNC_OUT_COUNTERS_POINTER",
+        "MatmulDescAttribute.ALPHA_BATCH_STRIDE",
+        "MatmulDescAttribute.BETA_BATCH_STRIDE",
+        "MatmulPreferenceAttribute.MATH_MODE_MASK",
+        "MatmulPreferenceAttribute.GAUSSIAN_MODE_MASK",
+        "MatmulPreferenceAttribute.POINTER_MODE_MASK",
+        "MatmulPreferenceAttribute.EPILOGUE_MASK",
+        "MatmulPreferenceAttribute.GROUPED_AVERAGE_REDUCTION_DIM",
+        "MatmulPreferenceAttribute.SM_COUNT_TARGET",
+        "MatmulPreferenceAttribute.GROUPED_DESC_D_AVERAGE_ROWS",
+        "MatmulPreferenceAttribute.GROUPED_DESC_D_AVERAGE_COLS",
+        "MatmulAlgoCapAttribute.MATHMODE_IMPL",
+        "MatmulAlgoCapAttribute.GAUSSIAN_IMPL",
+        "MatmulAlgoCapAttribute.ATOMIC_SYNC",
+        "MatmulAlgoCapAttribute.POINTER_ARRAY_GROUPED_SUPPORT",
+    }
+)
+_CUBLASLT_NEW = frozenset({"cublasLtGroupedMatrixLayoutCreate"})
+
 TARGETS = {
+    "cublas": Target(
+        module="nvmath.bindings.cublas",
+        headers=("cublas_v2.h",),
+        prefix="cublas",
+        enums={
+            "Status": "cublasStatus_t",
+            "FillMode": "cublasFillMode_t",
+            "DiagType": "cublasDiagType_t",
+            "SideMode": "cublasSideMode_t",
+            "Operation": "cublasOperation_t",
+            "PointerMode": "cublasPointerMode_t",
+            "AtomicsMode": "cublasAtomicsMode_t",
+            "GemmAlgo": "cublasGemmAlgo_t",
+            "ComputeType": "cublasComputeType_t",
+            "EmulationStrategy": "cublasEmulationStrategy_t",
+        },
+    ),
+    "cublasLt": Target(
+        module="nvmath.bindings.cublasLt",
+        headers=("cublasLt.h",),
+        prefix="cublasLt",
+        enums={
+            "MatmulTile": "cublasLtMatmulTile_t",
+            "MatmulStages": "cublasLtMatmulStages_t",
+            "MatmulInnerShape": "cublasLtMatmulInnerShape_t",
+            "ClusterShape": "cublasLtClusterShape_t",
+            "MatmulMatrixScale": "cublasLtMatmulMatrixScale_t",
+            "PointerMode": "cublasLtPointerMode_t",
+            "Order": "cublasLtOrder_t",
+            "BatchMode": "cublasLtBatchMode_t",
+            "MatrixLayoutAttribute": "cublasLtMatrixLayoutAttribute_t",
+            "MatmulDescAttribute": "cublasLtMatmulDescAttributes_t",
+            "MatrixTransformDescAttribute": "cublasLtMatrixTransformDescAttributes_t",
+            "EmulationDescAttribute": "cublasLtEmulationDescAttributes_t",
+            "ReductionScheme": "cublasLtReductionScheme_t",
+            "Epilogue": "cublasLtEpilogue_t",
+            "MatmulSearch": "cublasLtMatmulSearch_t",
+            "MatmulPreferenceAttribute": "cublasLtMatmulPreferenceAttributes_t",
+            "MatmulAlgoCapAttribute": "cublasLtMatmulAlgoCapAttributes_t",
+            "MatmulAlgoConfigAttribute": "cublasLtMatmulAlgoConfigAttributes_t",
+        },
+        not_in_headers=_CUBLASLT_NEW,
+        not_exported=_CUBLASLT_NEW | {"cublasLtDisableCpuInstructionsSetMask"},
+        varying=_CUBLASLT_VARYING,
+    ),
     "cufft": Target(
         module="nvmath.bindings.cufft",
         headers=("cufft.h", "cufftXt.h"),
