@@ -131,7 +131,8 @@ def from_user(allocator: Any, device: int) -> Allocate:
 class Workspace:
     """Scratch memory of one operation on a GPU: taken at the first use, kept, ordered when the stream changes.
 
-    A graph that was captured with it uses the memory whenever it is replayed, so from then on only :meth:`close` gives it back.
+    A graph that was captured with it uses the memory whenever it is replayed: from then on it serves this stream of this capture
+    only, and :meth:`close` gives it back.
     """
 
     __slots__ = (
@@ -148,7 +149,7 @@ class Workspace:
         self.ptr = self._event = 0
         self._owner: Any = None
         self._fresh = False  # taken by the call that is under way
-        self._graphs: list[Any] = []  # what graphs need besides the present memory
+        self._graphs: list[_Lent] = []  # what graphs need besides the present memory
         self._capture: tuple[int, int] | None = None  # the capture that used the present memory last, and its stream
         # Streams by their ids, since the handle of a destroyed one comes again: present use, last use (None: done), allocation.
         self._now, self._stream = 0, (0, 0)
@@ -159,16 +160,14 @@ class Workspace:
         if not self.ptr:
             if self.size:
                 self._take(stream)
-            return self.ptr
-        if self.transient:  # kept for a graph: good for the same stream of the same capture only
+        elif self._capture is not None:
             if self._capture != _capture_of(stream):
-                self._graphs.append(self._owner)
+                self._graphs.append(self._lent())
                 self._take(stream)
-            return self.ptr
-        identity = driver.stream_get_id(stream)
-        self._now = identity
-        if self._used_on not in (None, identity) and not self._gpu.capturing(stream):
-            driver.stream_wait_event(stream, self._event, 0)
+        else:
+            self._now = driver.stream_get_id(stream)
+            if self._used_on not in (None, self._now) and not self._gpu.capturing(stream):
+                driver.stream_wait_event(stream, self._event, 0)
         return self.ptr
 
     @contextmanager
@@ -230,32 +229,47 @@ class Workspace:
             place.reap()
             self._logger.debug("Released the workspace.")
 
-    def _let_go(self) -> None:
+    def _lent(self) -> _Lent:
+        """What it takes to give the present memory back; the event goes with it if it is needed for that."""
         identity, stream = self._stream
+        event = 0
         if self._used_on not in (None, identity):
-            place.discard(_let_go_behind, (self._event, stream, self._gpu, self._owner))
-            self._event = 0
+            event, self._event = self._event, 0
+        return event, stream, self._gpu, self._owner
+
+    def _let_go(self) -> None:
+        _give_back_lent(self._lent())
         self.ptr, self._owner, self._used_on = 0, None, None
 
     def close(self) -> None:
         """Release the memory and the event."""
         self.__del__()
-        self._graphs.clear()
 
     def __del__(self) -> None:
         self._let_go()
+        while self._graphs:
+            _give_back_lent(self._graphs.pop())
         event, self._event = self._event, 0
         if event:
             place.discard(driver.event_destroy, event)
 
 
-def _let_go_behind(memory: tuple[int, int, place.Cuda, Any]) -> None:
+_Lent = tuple[int, int, place.Cuda, Any]
+"""Memory to give back: the event of its last use (0 for none), the stream that must wait for it, the GPU, and the owner."""
+
+
+def _give_back_lent(memory: _Lent) -> None:
+    if memory[0]:
+        place.discard(_give_back_behind, memory)
+
+
+def _give_back_behind(memory: _Lent) -> None:
     """Let the stream that memory was taken on wait for its last use, unless that is over: the stream may be destroyed by then."""
     event, stream, gpu, _ = memory
     with gpu.current():
         if not driver.event_query(event):
             if _captured(stream):
-                place.discard(_let_go_behind, memory)
+                place.discard(_give_back_behind, memory)
                 return
             driver.stream_wait_event(stream, event, 0)
         driver.event_destroy(event)

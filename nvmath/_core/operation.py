@@ -21,7 +21,7 @@ from .layout import may_overlap, span
 from .memory import Allocate, Workspace, from_user
 from .options import ExecutionCPU, ExecutionCUDA, available_threads, coerce_execution
 from .place import HOST, Cuda, Place, cuda, has_device, reap
-from .route import Launch, Mirror, Result, Route, Runner, context
+from .route import Launch, Mirror, Result, Route, Runner, context, keep_if_captured
 from .stream import handle_of, resolve
 
 
@@ -42,6 +42,8 @@ class Operation:
     options: Any
     execution_options: ExecutionCPU | ExecutionCUDA
     logger: logging.Logger
+    _objs: tuple[Any, ...]
+    _ptrs: tuple[int, ...]
     valid_state = False
     pinned = False
     nbytes = 0
@@ -84,6 +86,7 @@ class Operation:
         self._runners: dict[Any, Runner] = {}
         self._ready: dict[Any, Runner] = {}  # the runners that can be used as things are; empty when something is missing
         self._mirrors: tuple[Mirror, ...] = ()
+        self._kept: list[Any] = []  # results on the way to an array of the user, in graphs that were captured
         self._inplace = self._result().overwrites is not None
         if self._inplace:
             self._check_writable(self._views)
@@ -252,6 +255,7 @@ class Operation:
     def _drop_plan(self) -> None:
         plan, self._plan_object = self._plan_object, None
         self._runners.clear()
+        self._kept.clear()
         if self._workspace is not None:
             self._workspace.close()
             self._workspace = None
@@ -320,6 +324,7 @@ class Operation:
         if fits:
             return runner(self._objs, self._ptrs, stream, out)
         value = runner(self._objs, self._ptrs, stream, None)
+        keep_if_captured(self._kept, self._adapter, self._device, stream, value)
         with context(self._adapter, self._device, stream):
             return self._adapter.assign(out, value)
 

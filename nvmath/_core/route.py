@@ -142,10 +142,11 @@ def refuse_capture(gpu: Cuda, stream: int, what: str) -> None:
 class TidyingRunner:
     """Operands that no library can read as they are: copied, on every call, before the inner runner sees them."""
 
-    __slots__ = ("adapter", "device", "inner", "untidy")
+    __slots__ = ("adapter", "device", "inner", "kept", "untidy")
 
     def __init__(self, adapter: Adapter, inner: Runner, untidy: tuple[bool, ...], device: int | str) -> None:
         self.adapter, self.inner, self.untidy, self.device = adapter, inner, untidy, device
+        self.kept: list[Any] = []
 
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
         with context(self.adapter, self.device, stream):
@@ -153,7 +154,14 @@ class TidyingRunner:
             addresses = tuple(
                 self.adapter.pointer(copy) if bad else ptr for copy, ptr, bad in zip(copies, ptrs, self.untidy, strict=True)
             )
+            keep_if_captured(self.kept, self.adapter, self.device, stream, copies)
             return self.inner(copies, addresses, stream, out)
+
+
+def keep_if_captured(kept: list[Any], adapter: Adapter, device: int | str, stream: Any, owner: Any) -> None:
+    """Keep memory that a graph which is being captured will use again, whenever it is replayed."""
+    if isinstance(device, int) and cuda(device).capturing(resolve(stream, adapter, device)):
+        kept.append(owner)
 
 
 class AcrossRunner:

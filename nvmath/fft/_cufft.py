@@ -11,6 +11,7 @@ from .._core.arrays import Adapter
 from .._core.dtypes import DType
 from .._core.layout import Ints
 from .._core.place import Cuda, cuda, discard
+from .._core.route import keep_if_captured
 from ..bindings import _seam, cufft
 from ._callback_pair import CallbackPair
 from ._callback_rules import (
@@ -45,6 +46,7 @@ class CudaMover:
 
     def __init__(self, device: int, adapter: Adapter, callbacks: CallbackPair) -> None:
         self.device, self.adapter, self.callbacks = device, adapter, callbacks
+        self.kept: list[Any] = []
 
     def move(self, step: Move) -> Call:
         """Return the function that runs a copy."""
@@ -77,8 +79,10 @@ class CudaMover:
         return kernels.scale(self.device, shape, strides, dtype, factor)
 
     def scratch(self, nbytes: int, *stream: int) -> tuple[int, Any]:
-        """Take memory in the order of a stream."""
-        return self.adapter.allocate(nbytes, self.device, *stream)
+        """Take memory in the order of a stream; a graph that is being captured will use it whenever it is replayed."""
+        block = self.adapter.allocate(nbytes, self.device, *stream)
+        keep_if_captured(self.kept, self.adapter, self.device, stream[0], block)
+        return block
 
 
 @dataclass(slots=True)

@@ -22,6 +22,32 @@ SCRATCH: Final = 2  # and above
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Transform columns that lie beside each other, one element apart, `outer` times; strides in elements.
+
+    The callbacks are part of it: they see offsets into `source` and `target`.
+    """
+
+    source: int
+    target: int
+    precision: DType
+    length: int
+    width: int
+    outer: int
+    in_row: int
+    in_outer: int
+    out_row: int
+    out_outer: int
+    prolog: bool = False
+    epilog: bool = False
+
+
+def _no_columns(step: Columns) -> bool:
+    """Nothing is gained: there is no kernel of our own beside the library."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
 class Capability:
     """What one call of a library can do."""
 
@@ -34,6 +60,7 @@ class Capability:
     half: Callable[[FFTProblem], bool]  # whether half precision of this problem is native
     loop_limit: Callable[[int], int]  # by elements of one call: how many calls in a row are better than a copy
     negative: bool = True  # strides may be negative
+    columns: Callable[[Columns], bool] = _no_columns  # whether a kernel of our own beats a call and a step for the callback
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +125,7 @@ class Clean:
     dtype: DType
 
 
-Step = Move | Transform | Load | Store | Clean
+Step = Move | Transform | Columns | Load | Store | Clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +148,16 @@ class Passes:
             and not self.scaled
         )
 
+    @property
+    def copies(self) -> int:
+        """How many steps only move data."""
+        return sum(isinstance(step, Move) for step in self.steps)
+
+    @property
+    def looped(self) -> bool:
+        """Whether a library call is repeated."""
+        return any(isinstance(step, Transform) and step.loop for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class _Side:
@@ -141,7 +178,7 @@ def lower(
     library : Capability
         What one call can do.
     prolog, epilog : bool
-        Callbacks to be applied by steps of their own.
+        Callbacks to be applied by steps of our own.
     single : bool
         Callbacks are inlined into the library's calls: they see flat offsets, so every transform must be one call.
 
@@ -153,23 +190,50 @@ def lower(
     scaled = problem.norm is not None and not problem.empty
     if problem.empty:
         return Passes((), (), problem.in_strides, scaled)
+    if (prolog or epilog) and not single and (passes := _by_columns(problem, library, prolog, epilog)):
+        return replace(passes, scaled=scaled)
     if prolog:
-        passes = _behind_prolog(problem, library, single)
-    else:
-        half = problem.precision.name == "float16" and not library.half(problem)
-        precision = DTYPES["float32"] if half else problem.precision
-        passes = _Lowering(problem, library, precision, converted=half, single=single).run()
+        return replace(_behind_prolog(problem, library, epilog, single), scaled=scaled)
+    half = problem.precision.name == "float16" and not library.half(problem)
+    precision = DTYPES["float32"] if half else problem.precision
+    passes = _Lowering(problem, library, precision, converted=half, single=single).run()
     steps = passes.steps
     if epilog:
         steps = (*steps, Store(OUTPUT, OUTPUT, problem.out_shape, problem.out_strides, problem.out_dtype))
     return Passes(steps, passes.scratch, passes.first_strides, scaled)
 
 
-def _behind_prolog(problem: FFTProblem, library: Capability, single: bool) -> Passes:
+def _by_columns(problem: FFTProblem, library: Capability, prolog: bool, epilog: bool) -> Passes | None:
+    """Lower with the callbacks inside of a last pass along columns, unless that takes more copies or calls than without.
+
+    The epilog belongs to the last pass. A prolog belongs to it only where it is the first one too, and reads the operand itself.
+    """
+    lengths = dict(zip(problem.axes, problem.lengths, strict=True))
+    axes = [axis for axis in problem.axes if lengths[axis] != 1]
+    if problem.kind == "R2C":
+        axes = [axis for axis in axes if axis != problem.axes[-1]]
+    if problem.kind == "C2R" or not axes:
+        return None
+    only = problem.kind == "C2C" and len(axes) == 1
+    if prolog and not (only and problem.shape == problem.source_shape):
+        return None
+    slowest = max(axes, key=lambda axis: abs(problem.out_strides[axis]))
+    passes = _Lowering(problem, library, problem.precision, column=slowest).unpacked()
+    if passes is None or passes.looped:
+        return None
+    copies = 0 if prolog else _Lowering(problem, library, problem.precision).run().copies
+    if passes.copies > copies:
+        return None
+    *before, last = passes.steps
+    assert isinstance(last, Columns)
+    return replace(passes, steps=(*before, replace(last, prolog=prolog, epilog=epilog)))
+
+
+def _behind_prolog(problem: FFTProblem, library: Capability, epilog: bool, single: bool) -> Passes:
     """Lower the transform of what a prolog makes of the operand (cropped or padded before)."""
     layout = dense(problem.shape, stride_order(problem.shape, problem.in_strides))
     inner = replace(problem, source_shape=problem.shape, source_strides=layout, in_strides=layout, inplace=False)
-    passes = lower(replace(inner, norm=None), library, single=single)
+    passes = lower(replace(inner, norm=None), library, epilog=epilog, single=single)
     nbytes = prod(problem.shape) * problem.in_dtype.itemsize
     made = SCRATCH + len(passes.scratch)
     steps: list[Step] = []
@@ -193,16 +257,28 @@ def _resizing(problem: FFTProblem, target: int, strides: Ints, dtype: DType) -> 
 
 class _Lowering:
     def __init__(
-        self, problem: FFTProblem, library: Capability, precision: DType, *, converted: bool, single: bool
+        self,
+        problem: FFTProblem,
+        library: Capability,
+        precision: DType,
+        *,
+        converted: bool = False,
+        single: bool = False,
+        column: int | None = None,
     ) -> None:
         self.problem, self.library, self.precision, self.converted, self.single = (
             problem, library, precision, converted, single
         )  # fmt: skip
+        self.column = column  # the axis that is transformed last, by a kernel of our own
         self.in_dtype = precision if problem.kind == "R2C" else precision.complex
         self.out_dtype = precision if problem.kind == "C2R" else precision.complex
-        self.chunks = _chunks(problem, library)
+        self.chunks = _chunks(problem, library, column)
 
     def run(self) -> Passes:
+        return self.unpacked() or self.through_packed()
+
+    def unpacked(self) -> Passes | None:
+        """The steps without a copy of the result, or nothing when it must be copied."""
         problem = self.problem
         source = _Side(INPUT, problem.source_shape, problem.source_strides)
         target = _Side(INPUT if problem.inplace else OUTPUT, problem.out_shape, problem.out_strides)
@@ -225,7 +301,7 @@ class _Lowering:
                 copy = _Side(OUTPUT if in_place else SCRATCH, problem.shape, strides)
                 if calls := self.calls(copy, target):
                     return self.passes([self.move_in(copy), *calls], copy.strides, () if in_place else (copy,))
-        return self.through_packed(target)
+        return None
 
     def input_layouts(self) -> list[Ints]:
         """Dense layouts of a copy of the input that are worth trying, the most useful first."""
@@ -242,7 +318,7 @@ class _Lowering:
         batch = [axis for axis in stride_order(problem.out_shape, problem.out_strides) if axis not in problem.axes]
         return dense(shape, (*problem.axes[::-1], *batch))
 
-    def through_packed(self, target: _Side) -> Passes:
+    def through_packed(self) -> Passes:
         problem = self.problem
         copy = _Side(SCRATCH, problem.shape, self.packed(problem.shape))
         same = problem.kind == "C2C"
@@ -254,7 +330,7 @@ class _Lowering:
                 f"{2 * self.library.max_rank} axes at a time."
             )
         unpack = Move(
-            result.buffer, OUTPUT, problem.out_shape, result.strides, target.strides, self.out_dtype, problem.out_dtype
+            result.buffer, OUTPUT, problem.out_shape, result.strides, problem.out_strides, self.out_dtype, problem.out_dtype
         )  # fmt: skip
         return self.passes([self.move_in(copy), *calls, unpack], copy.strides, (copy,) if same else (copy, result))
 
@@ -283,9 +359,12 @@ class _Lowering:
                 result.append(self.clean(source))
             result.append(self.call("C2R", self.chunks[-1], source, target, unlimited))
         else:
-            result.append(self.call(kind, self.chunks[-1], source, target, unlimited))
-            for chunk in self.chunks[-2::-1]:
-                result.append(self.call("C2C", chunk, target, target, unlimited))
+            for chunk in reversed(self.chunks):
+                if chunk == (self.column,):
+                    result.append(self.columns(source, target))
+                else:
+                    result.append(self.call(kind, chunk, source, target, unlimited))
+                kind, source = "C2C", target
         return [] if None in result else [call for call in result if call is not None]
 
     def clean(self, side: _Side) -> Clean:
@@ -295,6 +374,21 @@ class _Lowering:
         shape = tuple(1 + even if k == axis else extent for k, extent in enumerate(side.shape))
         strides = tuple(stride * (length // 2) if k == axis else stride for k, stride in enumerate(side.strides))
         return Clean(side.buffer, side.buffer, shape, strides, self.in_dtype)
+
+    def columns(self, source: _Side, target: _Side) -> Columns | None:
+        """The pass along one axis by our own kernel, where it can walk the layouts and gains by it."""
+        axis = self.column
+        assert axis is not None
+        rest = merge(dim for k, dim in enumerate(zip(source.shape, source.strides, target.strides, strict=True)) if k != axis)
+        *outer, (width, *beside) = rest or [(1, 1, 1)]
+        if beside != [1, 1] or len(outer) > 1:
+            return None
+        ((count, in_outer, out_outer),) = outer or [(1, 0, 0)]
+        step = Columns(
+            source.buffer, target.buffer, self.precision, source.shape[axis], width, count,
+            source.strides[axis], in_outer, target.strides[axis], out_outer,
+        )  # fmt: skip
+        return step if self.library.columns(step) else None
 
     def call(self, kind: str, axes: Ints, source: _Side, target: _Side, unlimited: bool) -> Transform | None:
         problem = self.problem
@@ -347,8 +441,8 @@ def _embed(side: _Side, axes: list[int]) -> Ints | None:
     return tuple(extents)
 
 
-def _chunks(problem: FFTProblem, library: Capability) -> list[Ints]:
-    """Split the transformed axes into groups for one call each; the last one holds the halved axis.
+def _chunks(problem: FFTProblem, library: Capability, column: int | None) -> list[Ints]:
+    """Split the transformed axes into groups for one call each; the last one holds the halved axis, and `column` is the first one.
 
     Axes of length 1 do not count: transforming along them changes nothing.
     """
@@ -362,9 +456,11 @@ def _chunks(problem: FFTProblem, library: Capability) -> list[Ints]:
             ordered.remove(last)
     else:
         ordered = [*long, last]
+    if column is not None:
+        ordered.remove(column)
     chunks: list[Ints] = []
     rank = library.c2r_rank if problem.kind == "C2R" else library.max_rank
     while ordered:
         chunks.insert(0, tuple(ordered[-rank:]))
         ordered, rank = ordered[:-rank], library.max_rank
-    return chunks
+    return chunks if column is None else [(column,), *chunks]

@@ -280,7 +280,7 @@ def plan_arguments(problem: FFTProblem) -> tuple[Any, ...]:
     shape, strides = problem.shape, problem.in_strides
     extents = embedding(shape, strides)
     order = transform_order(problem, strides)
-    if extents is None or not _nested(order, strides, extents):
+    if extents is None or not _nested(order, strides, extents) or not _tiled(shape, strides, problem.batch_axes):
         order = transform_order(problem, contiguous(shape))
         packed = dense(shape, (*order[::-1], *(axis for axis in stride_order(shape, strides) if axis not in order)))
         strides, extents = packed, embedding(shape, packed) or dict.fromkeys(range(len(shape)), 1)
@@ -306,6 +306,12 @@ def _nested(order: Sequence[int], strides: Ints, extents: dict[int, int]) -> boo
     return all(
         strides[slow] == strides[fast] * extents[fast] for slow, fast in zip(order, order[1:], strict=False)
     )
+
+
+def _tiled(shape: Ints, strides: Ints, batch: Ints) -> bool:
+    """Whether one distance leads through all batch axes."""
+    order = [axis for axis in stride_order(shape, strides) if axis in batch and shape[axis] != 1]
+    return all(strides[slow] == strides[fast] * shape[fast] for fast, slow in zip(order, order[1:], strict=False))
 
 
 def _code(dtype: DType) -> Any:

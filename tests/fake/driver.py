@@ -147,6 +147,7 @@ class Graph:
 
     def replay(self, stream: int) -> None:
         """Queue the work of the graph on a stream."""
+        self.cuda.now = Call("a replay", (), self.cuda.current_device(), stream)
         for plan in self.plans:
             if not plan.alive:
                 self.cuda.hazard("a graph was replayed after one of its plans had been destroyed")

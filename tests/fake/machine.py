@@ -52,10 +52,16 @@ class Machine:
         """Begin a new page of the trace."""
         self.trace.clear()
 
+    def end_graphs(self) -> None:
+        """Wait for every graph that was captured and destroy it: from now on the plans in it may be freed."""
+        self.cuda.synchronize()
+        for graph in self.cuda.known_graphs:
+            graph.destroy()
+
     def leaks(self) -> list[Any]:
         """What the library still owns, apart from what it keeps for the whole process."""
         gc.collect()
-        nvmath.plan_cache.clear()
+        empty_cache()
         place.reap()
         slots = [slot for ring in staging._rings.values() for pair in ring.slots for slot in pair]
         events = set(self.cuda.events) - {slot.event for slot in slots}
@@ -64,6 +70,13 @@ class Machine:
             *self.cuda.live(), *(f"cuFFT handle {number}" for number in self.cufft.live()),
             *(f"event {event:#x}" for event in events), *(f"pinned memory {address:#x}" for address in host),
         ]  # fmt: skip
+
+
+def empty_cache() -> None:
+    """Clear the plan cache, of pinned plans too."""
+    for _, entry in nvmath.plan_cache._known.values():
+        entry.pinned = False
+    nvmath.plan_cache.clear()
 
 
 @contextmanager
@@ -84,12 +97,11 @@ def machine(devices: int = 1, workspace_nbytes: int = 4096) -> Iterator[Machine]
         place.thread.bound = False
         try:
             yield made
-            for graph in made.cuda.known_graphs:
-                graph.destroy()
+            made.end_graphs()
             leaks = made.leaks()
         finally:
             nvmath.plan_cache.configure(max_entries=256, max_nbytes=2**30, enabled=True)
-            nvmath.plan_cache.clear()
+            empty_cache()
             for ring in staging._rings.values():
                 ring.pool.shutdown()
             place.thread.bound = False

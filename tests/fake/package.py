@@ -160,8 +160,8 @@ class Package:
         return obj.ptr
 
     def tidy(self, obj: Array) -> Array:
-        copy = self.empty(obj.shape, dense(obj.shape, stride_order(obj.shape, obj.strides)), obj.dtype)
-        return self.assign(copy, obj)
+        strides = dense(obj.shape, stride_order(obj.shape, obj.strides))
+        return self.assign(self.empty(obj.shape, strides, obj.dtype), obj)
 
     def assign(self, target: Array, source: Array) -> Array:
         self.copy(target.ptr, source.ptr, self.current_stream(self.current_device() or 0))

@@ -182,6 +182,23 @@ TARGETS = {
         },
         defines=("", "__CUDA_API_VERSION_INTERNAL"),
     ),
+    "cutensor": Target(
+        module="nvmath.bindings.cutensor",
+        headers=("cutensor.h",),
+        prefix="cutensor",
+        enums={
+            "Status": "cutensorStatus_t",
+            "Operator": "cutensorOperator_t",
+            "Algo": "cutensorAlgo_t",
+            "WorksizePreference": "cutensorWorksizePreference_t",
+            "OperationDescriptorAttribute": "cutensorOperationDescriptorAttribute_t",
+            "PlanPreferenceAttribute": "cutensorPlanPreferenceAttribute_t",
+            "AutotuneMode": "cutensorAutotuneMode_t",
+            "JitMode": "cutensorJitMode_t",
+            "CacheMode": "cutensorCacheMode_t",
+            "PlanAttribute": "cutensorPlanAttribute_t",
+        },
+    ),
     "fftw": Target(
         module="nvmath.bindings.nvpl.fft",
         headers=("fftw3.h",),

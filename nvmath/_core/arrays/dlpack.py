@@ -38,14 +38,16 @@ class DlpackAdapter:
     """The arrays of one foreign class."""
 
     def __init__(self, cls: type, namespace: Any) -> None:
-        self.cls, self.name, self.from_dlpack = cls, cls.__module__.partition(".")[0], namespace.from_dlpack
+        self.cls: Any = cls
+        self.name = cls.__module__.partition(".")[0]
+        self.from_dlpack = namespace.from_dlpack
 
     def _gpu(self) -> tuple[Callable[[Any], Any], Adapter]:
         found = _gpu_package(self.name)
         if found is None:
             raise RuntimeError(
-                f"Arrays of {self.name} on a GPU are read through CuPy or PyTorch, and neither is installed. Install one of them, or "
-                "pass a host array."
+                f"Arrays of {self.name} on a GPU are read through CuPy or PyTorch, and neither is installed. Install one of them, "
+                "or pass a host array."
             )
         return found
 
@@ -54,8 +56,10 @@ class DlpackAdapter:
         if not isinstance(obj, self.cls):  # an internal copy
             return obj, HOST if isinstance(obj, np.ndarray) else self._gpu()[1]
         kind, _ = obj.__dlpack_device__()
+        see: Callable[[Any], Any] = np.from_dlpack
+        adapter: Adapter = HOST
         if kind in _ON_HOST:
-            see, adapter = np.from_dlpack, HOST
+            pass
         elif kind in _ON_GPU:
             see, adapter = self._gpu()
         else:
@@ -79,9 +83,14 @@ class DlpackAdapter:
         seen, adapter = self._seen(obj)
         view = adapter.view(seen)
         if view.dtype.name == "float16":
-            raise TypeError(f"float16 arrays of {self.name} are not supported: no complex32 result can be given back. Convert to float32.")
+            raise TypeError(
+                f"float16 arrays of {self.name} are not supported: no complex32 result can be given back. Convert to float32."
+            )
         view.obj, view.adapter = obj, self
         return view
+
+    def pinned(self, shape: Ints, strides: Ints, dtype: DType) -> Any:
+        return self.from_dlpack(HOST.pinned(shape, strides, dtype))
 
     def maker(self, shape: Ints, strides: Ints, dtype: DType, device: int | str) -> Callable[[], Any]:
         adapter = HOST if device == "cpu" else self._gpu()[1]
@@ -124,7 +133,7 @@ def adapter_for(obj: Any) -> DlpackAdapter:
     namespace = obj.__array_namespace__() if hasattr(obj, "__array_namespace__") else None
     if not hasattr(namespace, "from_dlpack"):
         raise ValueError(
-            f"{cls.__module__}.{cls.__qualname__} offers DLPack, but no __array_namespace__() with from_dlpack, so a result cannot be "
-            "handed back in its package. Pass numpy.from_dlpack(operand), or the same of CuPy or PyTorch for a GPU array."
+            f"{cls.__module__}.{cls.__qualname__} offers DLPack, but no __array_namespace__() with from_dlpack, so a result "
+            "cannot be handed back in its package. Pass numpy.from_dlpack(operand), or the same of CuPy or PyTorch for a GPU array."
         )
     return DlpackAdapter(cls, namespace)

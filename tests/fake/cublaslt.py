@@ -1,0 +1,81 @@
+"""A cuBLASLt over the fake driver: it computes nothing, but says which memory a product uses, and where it is queued."""
+# ruff: noqa: N802, the names of the C functions
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+from fake.driver import FakeCuda, Trace, recorded
+
+BIAS_POINTER = 8
+
+
+class FakeCublasLt:
+    """Attributes are named like the C functions, see `nvmath.bindings._bind.substitute`."""
+
+    def __init__(self, trace: Trace, cuda: FakeCuda, workspace_nbytes: int) -> None:
+        self.trace, self.cuda, self.workspace_nbytes = trace, cuda, workspace_nbytes
+        self.made: dict[int, bool] = {}
+        self.bias: dict[int, int] = {}
+
+    def current_device(self) -> int:
+        return self.cuda.current_device() or 0
+
+    def live(self) -> list[int]:
+        """What is not destroyed."""
+        return [number for number, alive in self.made.items() if alive]
+
+    def _make(self, *arguments: int) -> int:
+        number = 0x100 + 16 * len(self.made)
+        self.made[number] = True
+        return number
+
+    def _destroy(self, number: int) -> None:
+        if not self.made.get(number):
+            self.cuda.hazard(f"the descriptor {number:#x} was destroyed twice")
+        self.made[number] = False
+
+    cublasLtMatrixLayoutCreate = cublasLtMatmulPreferenceCreate = _make
+    cublasLtMatmulDescDestroy = cublasLtMatrixLayoutDestroy = cublasLtMatmulPreferenceDestroy = _destroy
+
+    @recorded
+    def cublasLtCreate(self) -> int:
+        return 8
+
+    def cublasLtGetVersion(self) -> int:
+        return 130100
+
+    @recorded
+    def cublasLtMatmulDescCreate(self, compute: int, scale: int) -> int:
+        return self._make()
+
+    @recorded
+    def cublasLtMatmulDescSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
+        if attribute == BIAS_POINTER:
+            self.bias[number] = ctypes.c_uint64.from_address(buffer).value
+
+    def cublasLtMatrixLayoutSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
+        pass
+
+    cublasLtMatmulPreferenceSetAttribute = cublasLtMatrixLayoutSetAttribute
+
+    @recorded
+    def cublasLtMatmulAlgoGetHeuristic(self, *arguments: Any) -> None:
+        *_, results, count = arguments
+        ctypes.memmove(results, struct.pack("=8QQif4i", *range(8), self.workspace_nbytes, 0, 1.0, 0, 0, 0, 0), 96)
+        ctypes.c_int.from_address(count).value = 1
+
+    @recorded
+    def cublasLtMatmul(self, handle: int, desc: int, *rest: int) -> None:
+        _, a, la, b, lb, _, c, lc, d, ld, _, workspace, nbytes, stream = rest
+        for number in (desc, la, lb, lc, ld):
+            if not self.made.get(number):
+                self.cuda.hazard("a product was started with a descriptor that is destroyed")
+        if nbytes and not workspace:
+            self.cuda.hazard("a product was started without its workspace")
+        self.cuda.queued(stream)
+        bias = self.bias.get(desc, 0)
+        used = {a, b, c, d, *([workspace] if workspace else []), *([bias] if bias else [])}
+        self.cuda.touch(stream, *used)

@@ -1,0 +1,220 @@
+"""The life cycle with several operands: which addresses reach the library, in which order, and what stays behind."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+from fake.cublaslt import FakeCublasLt
+
+import nvmath
+from nvmath.bindings._bind import substitute
+from nvmath.bindings.cublasLt import cuBLASLtError
+from nvmath.linalg.advanced import Matmul, MatmulEpilog, _cublaslt, matmul
+
+RELU_BIAS = MatmulEpilog.RELU_BIAS
+
+
+@pytest.fixture(params=[0, 4096], ids=["no workspace", "workspace"])
+def lt(request, gpu, monkeypatch):
+    monkeypatch.setattr(_cublaslt, "_handles", {})
+    monkeypatch.setattr(type(gpu.cuda), "cuDeviceTotalMem_v2", lambda self, device: 1 << 30, raising=False)
+    fake = FakeCublasLt(gpu.trace, gpu.cuda, request.param)
+    with substitute("cublasLt", fake):
+        yield fake
+        nvmath.plan_cache.clear()
+        gpu.leaks()
+        assert fake.live() == []
+
+
+@pytest.fixture
+def operands(gpu):
+    return [gpu.array(shape, "float32") for shape in ((64, 32), (32, 48), (64, 48), (64,))]
+
+
+def launched(gpu):
+    """The addresses of A, B, C, D of every product, and its stream."""
+    return [(call.args[3], call.args[5], call.args[8], call.args[10], call.args[15]) for call in gpu.trace.calls("cublasLtMatmul")]
+
+
+def test_addresses(gpu, lt, operands):
+    a, b, c, bias = operands
+    with Matmul(a, b, c, beta=1.0) as product:
+        product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+        d = product.execute()
+        assert lt.bias == {next(iter(lt.bias)): bias.ptr}
+        # C is row-major, the bias wants a column-major result: C is copied
+        (first,) = launched(gpu)
+        assert (first[0], first[1], first[3]) == (a.ptr, b.ptr, d.ptr)
+        assert first[2] != c.ptr
+        product.plan()
+        d = product.execute()
+        assert launched(gpu)[1] == (b.ptr, a.ptr, c.ptr, d.ptr, 0)
+
+
+def test_in_place_writes_into_c(gpu, lt, operands):
+    a, b, c, _ = operands
+    with Matmul(a, b, c, beta=1.0, options={"inplace": True}) as product:
+        product.plan()
+        gpu.forget()
+        assert product.execute() is c
+        assert launched(gpu) == [(b.ptr, a.ptr, c.ptr, c.ptr, 0)]
+        other = gpu.array((64, 48), "float32")
+        product.reset_operands(c=other)
+        assert product.execute() is other
+
+
+def test_the_second_execute_allocates_its_result_only(gpu, lt, operands):
+    a, b, _, bias = operands
+    with Matmul(a, b) as product:
+        product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+        product.execute()
+        gpu.forget()
+        product.execute()
+        expected = ["take", "cublasLtMatmul"] + (["cuEventRecord"] if lt.workspace_nbytes else [])
+        assert [name for name in (call.name for call in gpu.trace) if name != "give_back"] == expected
+
+
+def test_a_reset_of_some_keeps_the_others(gpu, lt, operands):
+    a, b, _, bias = operands
+    with Matmul(a, b) as product:
+        product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+        swapped, late = gpu.array((32, 48), "float32"), gpu.array((64,), "float32")
+        product.reset_operands(b=swapped)
+        product.reset_operands(epilog_inputs={"bias": late}, alpha=2.0)  # the long way round, after a swap
+        product.execute()
+        assert launched(gpu)[-1][:2] == (a.ptr, swapped.ptr)
+        assert set(lt.bias.values()) == {late.ptr}
+
+
+def test_references_go_with_release(gpu, lt, operands):
+    a, b, c, bias = operands
+    refs = [weakref.ref(each) for each in operands]
+    product = Matmul(a, b, c, beta=1.0)
+    product.plan(epilog=MatmulEpilog.BIAS, epilog_inputs={"bias": bias})
+    product.execute()
+    operands.clear()
+    del a, b, c, bias
+    product.release_operands()
+    gc.collect()
+    assert [ref() for ref in refs] == [None] * 4
+    product.free()
+
+
+def test_a_swap_lets_go_of_the_old_operand(gpu, lt, operands):
+    a, b, _, _ = operands
+    with Matmul(a, b) as product:
+        product.plan()
+        ref = weakref.ref(a)
+        product.reset_operands(a=gpu.array((64, 32), "float32"))
+        operands.clear()
+        del a
+        gc.collect()
+        assert ref() is None
+
+
+@pytest.mark.parametrize("name", ["cublasLtMatmulDescCreate", "cublasLtMatmulDescSetAttribute", "cublasLtMatmulAlgoGetHeuristic"])
+def test_a_plan_that_fails_leaves_nothing_and_can_be_made_again(gpu, lt, operands, name):
+    a, b, _, bias = operands
+    product = Matmul(a, b)
+    gpu.fail(name, error=cuBLASLtError(14))
+    with pytest.raises(cuBLASLtError, match="INTERNAL_ERROR"):
+        product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+    with pytest.raises(RuntimeError, match=r"plan\(\) must be called"):
+        product.execute()
+    gpu.leaks()
+    assert lt.live() == []
+    product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+    product.execute()
+    product.free()
+
+
+def test_a_launch_that_fails_can_be_tried_again(gpu, lt, operands):
+    a, b, _, _ = operands
+    with Matmul(a, b) as product:
+        product.plan()
+        gpu.fail("cublasLtMatmul", error=cuBLASLtError(13))
+        with pytest.raises(cuBLASLtError, match="EXECUTION_FAILED"):
+            product.execute()
+        product.execute()
+
+
+def test_two_streams(gpu, lt, operands):
+    a, b, _, _ = operands
+    first, second = gpu.stream(), gpu.stream()
+    with Matmul(a, b) as product:
+        product.plan()
+        results = [product.execute(stream=stream) for stream in (first, second, first)]
+        assert [each[4] for each in launched(gpu)] == [first, second, first]
+        gpu.cuda.synchronize()
+        del results
+
+
+def test_copies_of_what_cannot_be_read_are_ordered(gpu, lt):
+    a, b = gpu.array((64, 32), "float32", strides=(64, 2)), gpu.array((32, 48), "float32")
+    stream = gpu.stream()
+    with Matmul(a, b) as product:
+        product.plan()
+        gpu.forget()
+        for _ in range(2):
+            product.execute(stream=stream)
+        assert gpu.count("cuLaunchKernel") == 2
+        assert set(gpu.streams_of("cuLaunchKernel", "cublasLtMatmul")) == {stream}
+
+
+def test_an_operand_of_another_alignment_makes_another_plan(gpu, lt, operands):
+    a, b, _, _ = operands
+    with Matmul(a, b) as product:
+        product.plan()
+        before = gpu.count("cublasLtMatmulAlgoGetHeuristic")
+        product.reset_operands(a=gpu.array((64, 32), "float32"))
+        assert gpu.count("cublasLtMatmulAlgoGetHeuristic") == before
+        product.reset_operands(a=gpu.array((64, 32), "float32", offset=4))
+        assert gpu.count("cublasLtMatmulAlgoGetHeuristic") == before + 1
+        product.execute()
+
+
+def test_one_call_plans_once(gpu, lt, operands):
+    a, b, _, bias = operands
+    for _ in range(3):
+        matmul(a, b, epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+    assert gpu.count("cublasLtMatmulAlgoGetHeuristic") == 1
+    assert gpu.count("cublasLtMatmul") == 3
+    other = gpu.array((64,), "float32")
+    matmul(a, b, epilog=RELU_BIAS, epilog_inputs={"bias": other})
+    assert gpu.count("cublasLtMatmulAlgoGetHeuristic") == 1
+    assert other.ptr in lt.bias.values()
+
+
+def test_a_captured_plan_outlives_the_cache(gpu, lt, operands):
+    a, b, _, _ = operands
+    matmul(a, b)
+    stream = gpu.stream()
+    with gpu.capture(stream) as graph, gpu.package.stream(stream):
+        result = matmul(a, b)
+    nvmath.plan_cache.clear()
+    assert lt.live() != []
+    gpu.cuda.synchronize()
+    graph.replay(stream)
+    graph.destroy()
+    del result
+    # a pinned plan stays for as long as the process; give it back by hand
+    for _, entry in list(nvmath.plan_cache._known.values()):
+        entry.pinned = False
+
+
+def test_host_operands_across(gpu, lt):
+    import numpy as np
+
+    a, b, c = np.ones((4, 3), "f"), np.ones((3, 2), "f"), np.ones((4, 2), "f")
+    with Matmul(a, b, c, beta=1.0, options={"inplace": True}, execution="cuda") as product:
+        product.plan()
+        uploads = gpu.count("cuMemcpyHtoDAsync_v2")
+        assert product.execute() is c
+        product.reset_operands(a=a + 1)
+        assert gpu.count("cuMemcpyHtoDAsync_v2") == uploads + 1
+        product.execute()
+        (first, second) = launched(gpu)
+        assert first[:4] == second[:4]
+        assert first[2] == first[3]
