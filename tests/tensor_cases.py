@@ -11,12 +11,36 @@ from fft_cases import examples, strides
 from frameworks import EPS, Framework, real_of
 from hypothesis import strategies as st
 
-__all__ = ["Case", "cases", "examples"]
+from nvmath._core.dtypes import dtype as row_of
+from nvmath.tensor import ContractionOptions
+from nvmath.tensor._expression import parse
+from nvmath.tensor._problem import ContractionProblem, Metadata, specify
+
+__all__ = ["Case", "cases", "examples", "metadata", "problem"]
 
 LABELS = "ijkXβ9"
 _ASCII = str.maketrans(LABELS, "ijkxyz")
 EXTENTS = (1, 2, 2, 3, 3, 4, 5, 7, 8, 16, 300)
 HALVES = ("float16",)
+
+
+def metadata(shape: tuple[int, ...], strides: tuple[int, ...] | None = None, name: str = "float64") -> Metadata:
+    """Metadata of an array, row-major by default."""
+    if strides is None:
+        steps, step = [], 1
+        for extent in reversed(shape):
+            steps.append(step)
+            step *= extent
+        strides = tuple(reversed(steps))
+    return Metadata(shape, strides, row_of(name))
+
+
+def problem(
+    text: str, *arrays: Metadata, addend: Metadata | None = None, out: Metadata | None = None, **options: Any
+) -> ContractionProblem:
+    """A problem without conjugation."""
+    count = len(arrays)
+    return specify(parse(text, count), arrays, addend, out, (False,) * count, ContractionOptions(**options))
 
 
 @dataclass(frozen=True)
@@ -79,7 +103,7 @@ class Case:
         return [9 if conj else 1 for conj in self.conj] + [1] if any(self.conj) else None
 
     def scalars(self) -> dict[str, Any]:
-        """alpha and beta as they are passed."""
+        """Both factors as they are passed."""
         return {"alpha": self.alpha} | ({} if self.beta is None else {"beta": self.beta})
 
     def check(self, got: np.ndarray, values: list[np.ndarray], addend: np.ndarray | None) -> None:

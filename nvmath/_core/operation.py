@@ -86,7 +86,7 @@ class Operation:
         self._runners: dict[Any, Runner] = {}
         self._ready: dict[Any, Runner] = {}  # the runners that can be used as things are; empty when something is missing
         self._mirrors: tuple[Mirror, ...] = ()
-        self._kept: list[Any] = []  # results on the way to an array of the user, in graphs that were captured
+        self._for_graphs: list[Any] = []  # results on the way to an array of the user, in graphs that were captured
         self._inplace = self._result().overwrites is not None
         if self._inplace:
             self._check_writable(self._views)
@@ -255,7 +255,7 @@ class Operation:
     def _drop_plan(self) -> None:
         plan, self._plan_object = self._plan_object, None
         self._runners.clear()
-        self._kept.clear()
+        self._for_graphs.clear()
         if self._workspace is not None:
             self._workspace.close()
             self._workspace = None
@@ -324,7 +324,7 @@ class Operation:
         if fits:
             return runner(self._objs, self._ptrs, stream, out)
         value = runner(self._objs, self._ptrs, stream, None)
-        keep_if_captured(self._kept, self._adapter, self._device, stream, value)
+        keep_if_captured(self._for_graphs, self._adapter, self._device, stream, value)
         with context(self._adapter, self._device, stream):
             return self._adapter.assign(out, value)
 

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from tensor_cases import metadata, problem
 
 from nvmath._core import place
 from nvmath.bindings import cutensor
@@ -16,7 +17,6 @@ from nvmath.tensor import ContractionOptions
 from nvmath.tensor import _cutensor as rooms
 from nvmath.tensor._preference import Preference
 from nvmath.tensor._scalars import Scalars
-from test_tensor_problem import metadata, problem
 
 CREATE = {
     "Create": "handle", "CreateTensorDescriptor": "desc", "CreateContraction": "contraction", "CreateReduction": "reduction",

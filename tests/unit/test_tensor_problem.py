@@ -1,6 +1,7 @@
 """What a contraction means, without any array."""
 
 import pytest
+from tensor_cases import metadata, problem
 
 from nvmath._core.dtypes import dtype
 from nvmath.bindings import cutensor
@@ -12,21 +13,6 @@ from nvmath.tensor._scalars import Scalars
 from nvmath.tensor._ttgt import Copy, Finish, Gemm, Product, Sum, lower
 
 F64 = dtype("float64")
-
-
-def metadata(shape: tuple[int, ...], strides: tuple[int, ...] | None = None, name: str = "float64") -> Metadata:
-    if strides is None:
-        steps, step = [], 1
-        for extent in reversed(shape):
-            steps.append(step)
-            step *= extent
-        strides = tuple(reversed(steps))
-    return Metadata(shape, strides, dtype(name))
-
-
-def problem(text: str, *arrays: Metadata, addend: Metadata | None = None, out: Metadata | None = None, **options: object):
-    count = len(arrays)
-    return specify(parse(text, count), arrays, addend, out, (False,) * count, ContractionOptions(**options))
 
 
 def kinds(text: str, *arrays: Metadata, **more: object) -> list[type]:
