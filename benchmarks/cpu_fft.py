@@ -120,4 +120,4 @@ def cases(seconds: float) -> list[Case]:
 
 if __name__ == "__main__":
     asked = arguments(__doc__)
-    report(f"FFT on the CPU, {THREADS} threads", cases(asked.seconds), asked)
+    report(f"FFT on the CPU, {THREADS} thread{'s' if THREADS > 1 else ''}", cases(asked.seconds), asked)

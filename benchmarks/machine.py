@@ -41,7 +41,7 @@ def sentence(machine: dict[str, Any]) -> str:
     """Write a description in one paragraph."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     hardware = [
-        f"{machine['processor']}, {machine['threads']} threads, {machine['memory_gib']} GiB",
+        f"{machine['processor']}, {machine['threads']} thread(s), {machine['memory_gib']} GiB",
         *machine["devices"],
     ]
     return f"{machine['date']}; {'; '.join(hardware)}; {machine['system']}; {versions}."

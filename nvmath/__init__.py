@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import bindings, fft, linalg, memory, tensor
+    from . import bindings, fft, linalg, memory, sparse, tensor
     from ._core.cache import plan_cache
     from ._enums import ComputeType, CudaDataType, LibraryPropertyType
     from .memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync, MemoryPointer
@@ -31,10 +31,11 @@ __all__ = [
     "linalg",
     "memory",
     "plan_cache",
+    "sparse",
     "tensor",
 ]
 
-_MODULES = ("bindings", "fft", "linalg", "memory", "tensor")
+_MODULES = ("bindings", "fft", "linalg", "memory", "sparse", "tensor")
 _NAMES = {
     "BaseCUDAMemoryManager": ".memory",
     "BaseCUDAMemoryManagerAsync": ".memory",

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, settings
 import nvmath
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     """PyTorch warns once per process when the first complex32 tensor is made; that is its own affair."""
     config.addinivalue_line("filterwarnings", "ignore:ComplexHalf support is experimental:UserWarning")

@@ -14,6 +14,8 @@ from frameworks import COMPLEX_OF, Framework, real_of
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import nvmath
+
 EXTENTS = (1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17)
 LONG = (1, 2, 3, 31, 32, 37, 64, 97, 100, 127, 128, 211, 243, 256, 509, 512, 1009)
 EFFORT = float(os.environ.get("NVMATH_TEST_EFFORT", "1"))
@@ -114,6 +116,16 @@ class Case:
         oracles.assert_close(framework.numpy(got), want, self.result_dtype, self.axes, self.points)
 
 
+def one_call(case: Case, operand: Any, **keywords: Any) -> Any:
+    """Run a case through the one-call function that its kind asks for."""
+    if case.kind == "R2C":
+        return nvmath.fft.rfft(operand, **case.keywords(), **keywords)
+    if case.kind == "C2R":
+        return nvmath.fft.irfft(operand, **case.keywords(), **keywords)
+    function = nvmath.fft.fft if case.direction == -1 else nvmath.fft.ifft
+    return function(operand, **case.keywords(), **keywords)
+
+
 @st.composite
 def shapes(draw: Any, max_elements: int = 20000, long: bool = False) -> tuple[int, ...]:
     """Shapes of one to five axes, extents of 1 included."""
@@ -127,12 +139,12 @@ def shapes(draw: Any, max_elements: int = 20000, long: bool = False) -> tuple[in
 
 
 @st.composite
-def strides(draw: Any, shape: Sequence[int], *, negative: bool, zero: bool, overlapping: bool = False) -> tuple[int, ...]:
+def strides(
+    draw: Any, shape: Sequence[int], *, negative: bool, zero: bool, overlapping: bool = False
+) -> tuple[int, ...]:
     """Strides of an array: any order of the axes, with gaps, reversed, repeated, and meaningless where the extent is 1."""
-    if draw(st.booleans()):
-        order = tuple(range(len(shape)))[::-1]
-    else:
-        order = tuple(draw(st.permutations(range(len(shape)))))
+    axes = range(len(shape))
+    order = axes[::-1] if draw(st.booleans()) else draw(st.permutations(axes))
     gaps = draw(st.sampled_from([(0,), (0,), (0, 0, 0, 1, 2, 5)]))
     result, step = [0] * len(shape), draw(st.sampled_from([1, 1, 1, 2, 3]))
     for axis in order:

@@ -130,7 +130,7 @@ def no_device(package: str) -> str:
     return "" if place.has_device() else "there is no CUDA device"
 
 
-# --- NumPy --------------------------------------------------------------------------------------------------------------------------
+# --- NumPy ------------------------------------------------------------------------------------------------------------
 
 
 def _numpy_make(memory: Storage, dtype: str) -> np.ndarray:
@@ -141,7 +141,7 @@ def _numpy_strides(array: np.ndarray) -> tuple[int, ...]:
     return tuple(stride // array.itemsize for stride in array.strides)
 
 
-# --- PyTorch ------------------------------------------------------------------------------------------------------------------------
+# --- PyTorch ----------------------------------------------------------------------------------------------------------
 
 
 def _torch_make(device: str) -> Callable[[Storage, str], Any]:
@@ -174,7 +174,7 @@ def _torch_dtype(tensor: Any) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-# --- CuPy ---------------------------------------------------------------------------------------------------------------------------
+# --- CuPy -------------------------------------------------------------------------------------------------------------
 
 
 def _cupy_make(memory: Storage, dtype: str) -> Any:
@@ -191,7 +191,7 @@ def _cupy_numpy(array: Any) -> np.ndarray:
     return array.get()
 
 
-# --- DLPack -------------------------------------------------------------------------------------------------------------------------
+# --- DLPack -----------------------------------------------------------------------------------------------------------
 
 
 class Foreign:
@@ -251,7 +251,11 @@ def params(frameworks: Sequence[Framework]) -> list[Any]:
     import pytest
 
     return [
-        pytest.param(framework, id=framework.name, marks=[pytest.mark.skipif(bool(why), reason=why)] if (why := framework.missing()) else [])
+        pytest.param(
+            framework,
+            id=framework.name,
+            marks=[pytest.mark.skipif(bool(why), reason=why)] if (why := framework.missing()) else [],
+        )
         for framework in frameworks
     ]
 

@@ -121,7 +121,10 @@ def cases(draw: Any, dtypes: Sequence[str], *, negative: bool = True, epilogs: S
     bias_shape = draw(st.sampled_from(((m,), (m, 1), (*whole, m, 1)))) if "BIAS" in epilog else None
     numbers = (1.0, 2.0, -0.5, 0.0, *((1.5 - 0.5j,) if complex_ else ()))
     alpha, beta = draw(st.sampled_from((None, *numbers))), draw(st.sampled_from(numbers))
-    make = [None if shape is None else draw(arrays(shape, dtype, rng, negative)) for shape in (a_shape, b_shape, c_shape, bias_shape)]
+    make = [
+        None if shape is None else draw(arrays(shape, dtype, rng, negative))
+        for shape in (a_shape, b_shape, c_shape, bias_shape)
+    ]
     conj = (draw(st.booleans()), draw(st.booleans()))
     return Case(dtype, make[0], make[1], make[2], make[3], alpha, beta if c_shape else None, epilog, conj, inplace)
 

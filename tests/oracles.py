@@ -1,7 +1,7 @@
 """References in higher precision, and bounds on the error that a right result can have.
 
-A floating-point FFT of N points is backward stable: its error, in the 2-norm, is a small multiple of ``eps * log2(N)`` times the norm of
-the exact result. The multiple is the same for every library, dtype and size.
+A floating-point FFT of N points is backward stable: its error, in the 2-norm, is a small multiple of ``eps * log2(N)`` times
+the norm of the exact result. The multiple is the same for every library, dtype and size.
 """
 
 from __future__ import annotations
@@ -30,7 +30,13 @@ def fft_lengths(
 
 
 def fft(
-    values: np.ndarray, axes: Sequence[int], kind: str, lengths: Sequence[int], *, direction: int = -1, norm: str | None = None
+    values: np.ndarray,
+    axes: Sequence[int],
+    kind: str,
+    lengths: Sequence[int],
+    *,
+    direction: int = -1,
+    norm: str | None = None,
 ) -> np.ndarray:
     """The transform in extended precision (x87 or quadruple; double where the platform has no more)."""
     wide = np.asarray(values, np.clongdouble if np.iscomplexobj(values) else np.longdouble)
@@ -60,7 +66,9 @@ def bound(dtype: str, points: int, *, arithmetic: str | None = None) -> float:
     return MULTIPLE * inner * (1.0 + log2(max(2, points))) + rounding
 
 
-def assert_close(got: Any, want: np.ndarray, dtype: str, axes: Sequence[int], points: int, *, slack: float = 1.0) -> None:
+def assert_close(
+    got: Any, want: np.ndarray, dtype: str, axes: Sequence[int], points: int, *, slack: float = 1.0
+) -> None:
     """Compare sample by sample: each transform of a batch must be right on its own."""
     assert got.shape == want.shape, f"shape {got.shape}, expected {want.shape}"
     if want.size == 0:
@@ -75,7 +83,9 @@ def assert_close(got: Any, want: np.ndarray, dtype: str, axes: Sequence[int], po
     worst = np.max(error - allowed * size - tiny)
     if worst > 0:
         relative = np.max(error[size > 0] / size[size > 0], initial=0.0)
-        raise AssertionError(f"relative error {float(relative):.3g} of a sample exceeds {allowed:.3g} ({points} points, {dtype})")
+        raise AssertionError(
+            f"relative error {float(relative):.3g} of a sample exceeds {allowed:.3g} ({points} points, {dtype})"
+        )
 
 
 def rounded(values: np.ndarray, dtype: str) -> np.ndarray:

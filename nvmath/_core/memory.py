@@ -20,8 +20,8 @@ Allocate = Callable[[int, int], tuple[int, Any]]
 class PoolMemory:
     """Memory of our pool.
 
-    It goes back in the order of the stream that it was taken on if it is `ordered`. Otherwise whoever used it has waited for the end
-    of the work, and it goes back on a stream of our own: the user's may be destroyed by then, which would end the process.
+    It goes back in the order of the stream that it was taken on if it is `ordered`. Otherwise whoever used it has waited for
+    the end of the work, and it goes back on a stream of our own: the user's may be destroyed, and that would end the process.
     """
 
     __slots__ = ("gpu", "ptr", "stream")
@@ -136,8 +136,8 @@ class Workspace:
     """
 
     __slots__ = (
-        "_allocate", "_attach", "_capture", "_event", "_fresh", "_gpu", "_graphs", "_logger", "_now", "_owner", "_stream", "_used_on",
-        "ptr", "size", "transient",
+        "_allocate", "_attach", "_capture", "_capturing", "_event", "_fresh", "_gpu", "_graphs", "_logger", "_owner", "_stream",
+        "_used_on", "ptr", "size", "transient",
     )  # fmt: skip
 
     def __init__(
@@ -150,13 +150,14 @@ class Workspace:
         self._owner: Any = None
         self._fresh = False  # taken by the call that is under way
         self._graphs: list[_Lent] = []  # what graphs need besides the present memory
+        self._capturing = False  # the call that is under way is being captured
         self._capture: tuple[int, int] | None = None  # the capture that used the present memory last, and its stream
-        # Streams by their ids, since the handle of a destroyed one comes again: present use, last use (None: done), allocation.
-        self._now, self._stream = 0, (0, 0)
-        self._used_on: int | None = None
+        self._stream = 0  # the one that the memory was taken on
+        self._used_on: int | None = None  # the one of the last use; None when that is over, or left to the user (a graph)
 
     def acquire(self, stream: int) -> int:
         """Return the address, valid for work queued on `stream` from now on."""
+        self._capturing = stream > 1 and driver.stream_is_capturing(stream) != 0
         if not self.ptr:
             if self.size:
                 self._take(stream)
@@ -164,10 +165,10 @@ class Workspace:
             if self._capture != _capture_of(stream):
                 self._graphs.append(self._lent())
                 self._take(stream)
-        else:
-            self._now = driver.stream_get_id(stream)
-            if self._used_on not in (None, self._now) and not self._gpu.capturing(stream):
-                driver.stream_wait_event(stream, self._event, 0)
+        elif self._used_on is not None and not self._capturing:
+            # Also on the stream that used it last: its handle may stand for another one that was made after it was destroyed.
+            # To compare cuStreamGetId costs as much, and ends a capture.
+            driver.stream_wait_event(stream, self._event, 0)
         return self.ptr
 
     @contextmanager
@@ -182,11 +183,9 @@ class Workspace:
         self.used(stream, done)
 
     def _take(self, stream: int) -> None:
-        self._now = 0 if self.transient else driver.stream_get_id(stream)
-        self._stream = self._now, stream
         ptr, owner = self._allocate(self.size, stream)
         self._attach(ptr)
-        self.ptr, self._owner, self._fresh = ptr, owner, True
+        self.ptr, self._owner, self._stream, self._fresh = ptr, owner, stream, True
         self._used_on = self._capture = None
         if self._logger.isEnabledFor(log.DEBUG):
             self._logger.debug("Allocated a workspace of %s on stream %#x.", log.readable(self.size), stream)
@@ -196,7 +195,7 @@ class Workspace:
         if not self.ptr:
             return
         self._fresh = False
-        if stream > 1 and driver.stream_is_capturing(stream):
+        if self._capturing:
             self._capture = _capture_of(stream)
         elif self.transient:
             self.ptr, self._owner = 0, None  # taken and used on one stream, so its order is enough
@@ -210,14 +209,14 @@ class Workspace:
             if not self._event:
                 self._event = driver.event_create(_NO_TIMING)
             driver.event_record(self._event, stream)
-            self._used_on = self._now
+            self._used_on = stream
         except driver.CudaError:  # then nothing can be ordered behind the work
             self._gpu.wait(stream)
             self._used_on = None
 
     def undo(self, stream: int) -> None:
         """Note that the call that acquired the memory failed: what it took goes back, what is kept may be in use."""
-        if self._fresh and not self._gpu.capturing(stream):
+        if self._fresh and not self._capturing:
             self.ptr, self._owner, self._fresh = 0, None, False
         else:
             self.used(stream)
@@ -231,11 +230,10 @@ class Workspace:
 
     def _lent(self) -> _Lent:
         """What it takes to give the present memory back; the event goes with it if it is needed for that."""
-        identity, stream = self._stream
         event = 0
-        if self._used_on not in (None, identity):
+        if self._used_on not in (None, self._stream):
             event, self._event = self._event, 0
-        return event, stream, self._gpu, self._owner
+        return event, self._stream, self._gpu, self._owner
 
     def _let_go(self) -> None:
         _give_back_lent(self._lent())
@@ -277,5 +275,5 @@ def _give_back_behind(memory: _Lent) -> None:
 
 def _capture_of(stream: int) -> tuple[int, int] | None:
     """The capture that is under way on a stream, and the stream."""
-    status, number, *_ = driver.stream_get_capture_info(stream)
+    status, number, *_ = driver.stream_get_capture_info(stream) if stream > 1 else (0, 0)
     return (number, stream) if status else None

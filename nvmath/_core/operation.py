@@ -135,7 +135,8 @@ class Operation:
             view = self._aligned(adapter.view(obj))
             if view.device != self._device:
                 raise ValueError(
-                    f"The operands are not on the same device: {name} is on {view.device}, the others on {self._device}. Move it first."
+                    f"The operands are not on the same device: {name} is on {view.device}, the others on {self._device}. "
+                    "Move it first."
                 )
             views.append(view)
         old = self._names, self._views, self._route
@@ -269,7 +270,8 @@ class Operation:
             raise RuntimeError(f"plan() must be called before {type(self).__name__} can be executed.")
         if not self._objs:
             raise RuntimeError(
-                f"The operands of this {type(self).__name__} object have been released. Give it new ones with {self._reset_name}() first."
+                f"The operands of this {type(self).__name__} object have been released. Give it new ones with "
+                f"{self._reset_name}() first."
             )
         if self._generation != children.generation:
             self._plan_again()
@@ -291,10 +293,7 @@ class Operation:
             logger.info("Executing: %s. %s", self._problem, log.BLOCKING[self.blocking])
         with log.timed(logger, "The execution"):
             try:
-                if out is None:
-                    result = runner(self._objs, self._ptrs, stream, None)
-                else:
-                    result = self._into(runner, out, stream)
+                result = runner(self._objs, self._ptrs, stream, None) if out is None else self._into(runner, out, stream)
             finally:
                 if release_workspace and self._workspace is not None:
                     self._workspace.release()

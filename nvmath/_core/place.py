@@ -55,7 +55,7 @@ class Cuda:
         thread.bound = True
 
     def current(self) -> AbstractContextManager[None]:
-        """Make this device current, and the previous one again at the end; the only one always is, once the thread has a context."""
+        """Make this device current, and the previous one at the end; the only one always is, once the thread has a context."""
         return self._current() if self.several or not thread.bound else _NOTHING
 
     @contextmanager
@@ -107,8 +107,8 @@ def device_count() -> int:
     """
     if _forked:
         raise NoDeviceError(
-            "CUDA cannot be used in a forked child process once the parent has used it. Start processes with the 'spawn' method, or "
-            'pass execution="cpu" for host operands.'
+            "CUDA cannot be used in a forked child process once the parent has used it. Start processes with the 'spawn' method, "
+            'or pass execution="cpu" for host operands.'
         )
     count = driver.device_count()
     if count == 0:

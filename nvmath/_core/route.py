@@ -6,6 +6,8 @@ runners; a runner allocates the result, launches, and hands the result over.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -23,8 +25,8 @@ from .stream import resolve
 Launch = Callable[..., None]
 """Called with the operand addresses and the result address, and on a GPU with the stream handle.
 
-One for the host may have an attribute `fuse`: called with the functions that make a result and tell its address, it returns a runner
-that does it all in one Python function.
+One for the host may have an attribute `fuse`: called with the functions that make a result and tell its address, it returns a
+runner that does it all in one Python function.
 """
 
 
@@ -139,6 +141,15 @@ def refuse_capture(gpu: Cuda, stream: int, what: str) -> None:
         raise RuntimeError(f"A CUDA graph is being captured on the stream, and it cannot hold a call with {what}: it has to wait.")
 
 
+def refuse_travel(gpu: Cuda, stream: int) -> None:
+    """Copying between host and device would end a capture, also one on the current stream of a package that has no part in the call."""
+    refuse_capture(gpu, stream, TRAVEL)
+    for package in ("torch", "cupy"):
+        if package in sys.modules:
+            adapter = importlib.import_module(f".arrays.{package}", __package__).ADAPTER
+            refuse_capture(gpu, adapter.current_stream(gpu.device_id), TRAVEL)
+
+
 class TidyingRunner:
     """Operands that no library can read as they are: copied, on every call, before the inner runner sees them."""
 
@@ -185,7 +196,7 @@ class AcrossRunner:
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
         with self.gpu.current():
             handle = resolve(stream, self.adapter, self.gpu.device_id)
-            refuse_capture(self.gpu, handle, TRAVEL)
+            refuse_travel(self.gpu, handle)
             with self.adapter.on_stream(self.gpu.device_id, handle):
                 try:
                     return self.run(objs, ptrs, handle, out)
@@ -264,7 +275,7 @@ class Route:
         """Copy an operand into its mirror, reusing an old one of the same size; blocks until done."""
         with gpu.current():
             handle = resolve(stream, self.adapter, gpu.device_id)
-            refuse_capture(gpu, handle, TRAVEL)
+            refuse_travel(gpu, handle)
             with self.adapter.on_stream(gpu.device_id, handle):
                 packed = is_dense(view.shape, view.strides) and not self.untidy[index]
                 source = view.obj if packed else self.adapter.tidy(view.obj)

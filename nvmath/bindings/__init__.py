@@ -13,9 +13,9 @@ from typing import Any
 
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
 
-__all__ = ["FunctionNotFoundError", "LibraryNotFoundError", "cublas", "cublasLt", "cufft", "cutensor", "nvpl"]
+__all__ = ["FunctionNotFoundError", "LibraryNotFoundError", "cublas", "cublasLt", "cudss", "cufft", "cutensor", "nvpl"]
 
-_SUBMODULES = frozenset({"cublas", "cublasLt", "cufft", "cutensor", "nvpl"})
+_SUBMODULES = frozenset({"cublas", "cublasLt", "cudss", "cufft", "cutensor", "nvpl"})
 
 
 def __getattr__(name: str) -> Any:

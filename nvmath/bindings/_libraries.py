@@ -227,6 +227,13 @@ _ROWS = (
         "NVMATH_BLAS_CPU_LIBRARY",
     ),
     LibraryRow(
+        "mkl",
+        "MKL",
+        "sparse direct solvers on the CPU (PARDISO)",
+        "pip install mkl (x86-64)",
+        _mkl(),
+    ),
+    LibraryRow(
         "numpy_openblas",
         "the OpenBLAS of NumPy",
         "linear algebra on the CPU (symbols scipy_..., suffix 64_)",

@@ -1,4 +1,5 @@
 """cuBLASLt (``cublasLt.h``): matrix products with epilogs on CUDA devices."""
+# ruff: noqa: N999, the public name
 
 from __future__ import annotations
 

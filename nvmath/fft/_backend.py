@@ -25,6 +25,7 @@ class HostMover:
     """Copies, scalings, callbacks and scratch memory in host memory."""
 
     scale = staticmethod(kernels_host.scale)
+    columns = None
 
     def __init__(self, callbacks: CallbackPair, num_threads: int) -> None:
         self.callbacks, self.num_threads = callbacks, num_threads

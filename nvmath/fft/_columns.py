@@ -11,47 +11,96 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from .._core import kernels
+from .._core import kernels, log
 from .._core import place as places
 from ..bindings import _cuda as driver
 from ..bindings import _nvjitlink as nvjitlink
 from ..bindings import _nvrtc as nvrtc
 from ._callbacks import Callback
 from ._columns_source import Recipe, source
+from ._passes import Columns
 
 _MULTIPROCESSORS: Final = 16  # device attribute
+_SHARED_OF_BLOCK: Final = 97  # device attribute
 _DYNAMIC_SHARED: Final = 8  # function attribute
 _FREE_SHARED: Final = 48 << 10
 
-_RADICES: Final = {
-    64: (8, 8), 128: (16, 8), 256: (16, 16), 512: (8, 8, 8), 1024: (16, 8, 8), 2048: (16, 16, 8), 4096: (16, 16, 16),
-    8192: (16, 8, 8, 8),
-}  # fmt: skip
-
-# Columns of a block by length, in single and in double precision.
-_COLUMNS: Final = {
-    False: {64: 16, 128: 16, 256: 16, 512: 16, 1024: 8, 2048: 8, 4096: 4, 8192: 2},
-    True: {64: 16, 128: 16, 256: 8, 512: 8, 1024: 4, 2048: 4, 4096: 2},
+# What pays, by precision and length: the best first, then what a device can do that has no clusters or less shared memory.
+#
+# Measured on an H200 with cuFFT 12.0, in us; "before" is cuFFT and a kernel for the epilog:
+#
+#     R2C with an epilog, through the public interface   before   now
+#     512 x 4096                                           23.0   17.8
+#     1024 x 4096                                          42.3   31.1
+#     2048 x 4096                                          87.0   62.0
+#     4096 x 4096                                         177.7  133.2 (a cluster of 2); 142.2 (one block)
+#     16 x 1024 x 1024                                    148.7  109.2
+#
+# 8192 is left to cuFFT, which transforms both axes of 8192 x 4096 in less time than its rows and our columns take (314.6, 377.9).
+# Shorter columns, and double precision, have not been measured.
+RECIPES: Final[dict[tuple[str, int], tuple[Recipe, ...]]] = {
+    ("float32", 512): (Recipe(512, 16, (8, 8, 8)),),
+    ("float32", 1024): (Recipe(1024, 8, (16, 8, 8)),),
+    ("float32", 2048): (Recipe(2048, 8, (16, 16, 8)),),
+    ("float32", 4096): (Recipe(4096, 8, (16, 16, 16), cluster=2), Recipe(4096, 4, (16, 16, 16))),
 }
-
-
-def recipe_of(length: int, double: bool) -> Recipe | None:
-    """Return how columns of a length are transformed, or nothing when they are not."""
-    columns = _COLUMNS[double].get(length)
-    return None if columns is None else Recipe(length, columns, _RADICES[length], double)
+_LEAST_WIDTH: Final = 16
+_LEAST_ELEMENTS: Final = 1 << 16
+_FIRST_WITH_CLUSTERS: Final = 9, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Columns beside each other, `outer` times, in elements; the distance of neighbours is 1."""
+class Limits:
+    """What a device can do."""
 
-    length: int
-    width: int
-    outer: int
-    in_row: int
-    in_outer: int
-    out_row: int
-    out_outer: int
+    capability: tuple[int, int]
+    shared_nbytes: int  # of one block
+
+    def allow(self, recipe: Recipe) -> bool:
+        """Whether a kernel can run."""
+        clusters = recipe.cluster == 1 or self.capability >= _FIRST_WITH_CLUSTERS
+        return clusters and recipe.shared_nbytes <= self.shared_nbytes
+
+
+def recipe_of(step: Columns, limits: Limits) -> Recipe | None:
+    """Return how columns are transformed, or nothing when the library and a kernel for the callback are as good.
+
+    Few columns leave most of a device idle, and little data does not earn back the second that linking takes.
+    """
+    if step.width < _LEAST_WIDTH or step.length * step.width * step.outer < _LEAST_ELEMENTS:
+        return None
+    return next(filter(limits.allow, RECIPES.get((step.precision.name, step.length), ())), None)
+
+
+def limits_of(device: int) -> Limits:
+    """The limits of a device."""
+    return Limits(places.cuda(device).capability, driver.device_get_attribute(_SHARED_OF_BLOCK, device))
+
+
+@cache
+def toolkit_fault(capability: tuple[int, int]) -> str:
+    """Return why the installed compiler and linker make no kernels for a compute capability, or an empty text."""
+    architecture = 10 * capability[0] + capability[1]
+    try:
+        version = nvrtc.version()
+        known = nvrtc.supported_archs()
+        nvjitlink.version()
+    except RuntimeError as error:  # not found, or too old to be asked
+        return str(error).splitlines()[0]
+    if architecture not in known:
+        return f"NVRTC {version[0]}.{version[1]} does not know compute capability {capability[0]}.{capability[1]}"
+    return ""
+
+
+def pays(device: int, step: Columns) -> bool:
+    """Whether columns shall be transformed here."""
+    limits = limits_of(device)
+    if recipe_of(step, limits) is None:
+        return False
+    fault = toolkit_fault(limits.capability)
+    if fault:
+        log.ROOT.debug("Callbacks are applied by a kernel of their own, not by the transform along columns: %s.", fault)
+    return not fault
 
 
 class _Geometry(ctypes.Structure):
@@ -62,7 +111,6 @@ class _Geometry(ctypes.Structure):
     )  # fmt: skip
 
 
-@cache
 def _resident(device: int, function: int, threads: int, nbytes: int) -> int:
     """How many blocks the device holds at a time."""
     with places.cuda(device).current():
@@ -85,7 +133,7 @@ def build(recipe: Recipe, inverse: bool, prolog: Callback | None, epilog: Callba
 
 
 class ColumnTransform:
-    """A kernel over given columns; only the addresses change from call to call.
+    """A kernel over given columns; only the addresses change from call to call, those of the callbacks' data too.
 
     Parameters
     ----------
@@ -97,8 +145,9 @@ class ColumnTransform:
         What; input and output may be the same memory when their layouts are.
     inverse : bool
         The sign of the exponent is positive.
-    prolog, epilog : Callback, optional
-        Applied to every element that is loaded, or stored; the flat offsets count from the addresses of a call.
+    callbacks : (Callback or None, Callback or None), optional
+        Prolog and epilog. The step says whether they are applied, to every element that is loaded or stored; the flat
+        offsets count from the addresses of a call.
     """
 
     def __init__(
@@ -107,9 +156,9 @@ class ColumnTransform:
         recipe: Recipe,
         columns: Columns,
         inverse: bool,
-        prolog: Callback | None = None,
-        epilog: Callback | None = None,
+        callbacks: tuple[Callback | None, Callback | None] = (None, None),
     ) -> None:
+        prolog, epilog = callbacks[0] if columns.prolog else None, callbacks[1] if columns.epilog else None
         key = (recipe, inverse, *(None if callback is None else callback.key for callback in (prolog, epilog)))
         self.function = kernels.compiled(
             device, ("columns", *key), lambda capability: build(recipe, inverse, prolog, epilog, capability)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from ._callback_rules import (
     require_callback_support,
 )
 from ._options import FFTDirection
-from ._passes import Capability, Clean, Load, Move, Passes, Store, Transform, lower
+from ._passes import Capability, Clean, Columns, Load, Move, Passes, Store, Transform, lower
 from ._plan import Call, launch_of
 from ._problem import FFTProblem
 
@@ -41,8 +41,15 @@ CAPABILITY: Final = Capability(
 )
 
 
+def capability_of(place: Cuda) -> Capability:
+    """What cuFFT can do in one call, and what our own kernel does on this GPU where there are callbacks."""
+    from ._columns import pays  # most transforms have no callbacks
+
+    return replace(CAPABILITY, columns=lambda step: pays(place.device_id, step))
+
+
 class CudaMover:
-    """Copies, scalings, callbacks and scratch memory on a GPU."""
+    """Copies, scalings, callbacks, scratch memory and transforms along columns on a GPU."""
 
     def __init__(self, device: int, adapter: Adapter, callbacks: CallbackPair) -> None:
         self.device, self.adapter, self.callbacks = device, adapter, callbacks
@@ -69,6 +76,17 @@ class CudaMover:
         data = self.callbacks.data
         run = store(self.callbacks.pair[1], self.device, step.shape, step.strides)
         return lambda source, target, stream: run(target, data[1], stream)
+
+    def columns(self, step: Columns, direction: FFTDirection) -> Call:
+        """Return the function that transforms columns, callbacks included."""
+        from . import _columns
+
+        recipe = _columns.recipe_of(step, _columns.limits_of(self.device))
+        assert recipe is not None
+        data = self.callbacks.data
+        inverse = direction is FFTDirection.INVERSE
+        run = _columns.ColumnTransform(self.device, recipe, step, inverse, self.callbacks.pair)
+        return lambda source, target, stream: run(source, target, data[0], data[1], stream)
 
     def clean(self, step: Clean) -> Call:
         """Return the function that clears imaginary parts."""
@@ -104,7 +122,7 @@ class CufftPlan:
         if any(self.inlined):
             _check_inlining(problem, self.inlined)
         self.passes: Passes = lower(
-            problem, CAPABILITY,
+            problem, capability_of(place) if callbacks else CAPABILITY,
             prolog=callbacks.prolog and not self.inlined[0], epilog=callbacks.epilog and not self.inlined[1],
             single=any(self.inlined),
         )  # fmt: skip
@@ -229,10 +247,17 @@ _INLINED_ELEMENTS: Final = 1 << 16
 def inlines(problem: FFTProblem, callbacks: CallbackPair) -> tuple[bool, bool]:
     """Decide which callbacks cuFFT shall inline into its own kernels.
 
-    With callbacks cuFFT uses other kernels than its ordinary ones. Measured on an H200 with cuFFT 12.0, they are faster than an
-    ordinary one and a kernel for the callback together (0.6 to 0.75 of the time) where rows of up to 4096 points are contiguous, and
-    slower (up to 2.5 times) elsewhere. Linking takes about a second, which small transforms do not earn back. The spectrum that a C2R
-    transform reads must be cleaned behind its prolog.
+    There are three ways, and callbacks go the first that fits:
+
+    - into a kernel of cuFFT, decided here. With callbacks cuFFT uses other kernels than its ordinary ones. Measured on an H200 with
+      cuFFT 12.0, they are faster than an ordinary one and a kernel for the callback together (0.6 to 0.75 of the time) where rows
+      of up to 4096 points are contiguous, and slower (up to 2.5 times) elsewhere;
+    - into our own kernel for the last pass along columns, where :mod:`._columns` has measured that it is faster (0.63 to 0.8 of the
+      time of both kernels, 0.75 for a whole R2C transform of 4096 x 4096 with a filter);
+    - into a kernel of their own, before or after cuFFT's: :mod:`._device_callbacks`.
+
+    Linking takes about a second, which small transforms do not earn back. The spectrum that a C2R transform reads must be cleaned
+    behind its prolog. cuFFT compiles the addresses of the data in; the other two take them at every launch.
     """
     rows = (
         len(problem.axes) == 1

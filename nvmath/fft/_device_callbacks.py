@@ -1,6 +1,6 @@
 """Callbacks on a GPU as kernels of their own: the user's LTO-IR linked into a loop over the elements.
 
-cuFFT can also inline a callback into its own kernels; :mod:`._cufft` decides which way is faster.
+cuFFT, and our own kernel for columns, can also inline a callback into a transform; :mod:`._cufft` decides which way is faster.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from .._core.dtypes import DType
 from .._core.layout import Ints
 from ._options import NORMS, FFTDirection
-from ._passes import OUTPUT, Clean, Load, Move, Passes, Step, Store, Transform
+from ._passes import OUTPUT, Clean, Columns, Load, Move, Passes, Step, Store, Transform
 from ._problem import FFTProblem
 
 Call = Callable[..., None]
@@ -23,7 +23,11 @@ class Library(Protocol):
 
 
 class Mover(Protocol):
-    """The copies, scalings, callbacks and scratch memory of a place."""
+    """The copies, scalings, callbacks, scratch memory and own transforms of a place."""
+
+    @property
+    def columns(self) -> Callable[[Columns, FFTDirection], Call] | None:
+        """Return the function that transforms columns; None where the capability has none."""
 
     def move(self, step: Move) -> Call:
         """Return the function that runs a copy."""
@@ -79,6 +83,9 @@ def _call_of(step: Step, library: Library, mover: Mover, direction: FFTDirection
             return mover.store(step)
         case Clean():
             return mover.clean(step)
+        case Columns():
+            assert mover.columns is not None
+            return mover.columns(step, direction)
 
 
 def _insert_scaling(

@@ -18,6 +18,7 @@ from ._keys import create_key, create_key_from_metadata, key_of
 from ._options import FFTDirection, FFTOptions, coerce_direction, coerce_norm
 from ._problem import FFTProblem, as_ints, differences, plan_arguments, specify
 
+
 class InvalidFFTState(InvalidStateError):
     """An FFT object was used after it had been freed."""
 
@@ -199,7 +200,8 @@ class FFT(Operation):
 
     def _launch_direction(self, direction: FFTDirection) -> None:
         if direction is not self._problem.default_direction:
-            raise ValueError(f"The {self._problem.kind} transform has direction {self._problem.default_direction.name}, not {direction.name}.")
+            default = self._problem.default_direction.name
+            raise ValueError(f"The {self._problem.kind} transform has direction {default}, not {direction.name}.")
 
     def execute(
         self,

@@ -29,7 +29,9 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(cublas, name)
         return value
     if name in _NOT_YET:
-        raise AttributeError(f"nvmath.linalg.{name} is not implemented yet. For products use nvmath.linalg.advanced.matmul.")
+        raise AttributeError(
+            f"nvmath.linalg.{name} is not implemented yet. For products use nvmath.linalg.advanced.matmul."
+        )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -83,7 +83,9 @@ def matrix_of(operand: Operand, *, row_vector: bool, batch: Ints | None = None) 
     wanted = own if batch is None else batch
     missing = len(wanted) - len(own)
     spread = (0,) * missing + tuple(0 if extent == 1 else step for extent, step in zip(own, steps, strict=True))
-    return Matrix(shape[-2], shape[-1], strides[-2], strides[-1], spread, operand.dtype, operand.conj, operand.alignment)
+    return Matrix(
+        shape[-2], shape[-1], strides[-2], strides[-1], spread, operand.dtype, operand.conj, operand.alignment
+    )
 
 
 def leading_dimension(rows: int, cols: int, row_stride: int, col_stride: int) -> int | None:

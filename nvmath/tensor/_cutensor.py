@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .._core import kernels, memory_limit
-from .._core.dtypes import DTYPES, DType
 from .._core.layout import Ints, contiguous, is_dense
 from .._core.place import Cuda, discard
 from ..bindings import _cuda as driver
@@ -100,7 +99,7 @@ class CutensorPlan:
     def _prepare(self, preference: Preference) -> None:
         problem = self.problem
         _refuse_broken_emulation(problem.compute, cutensor.get_version())
-        kept = {mode for mode in problem.output.modes}
+        kept = set(problem.output.modes)
         inputs = []
         for number, tensor in enumerate(problem.inputs):
             others = kept.union(*(other.modes for other in problem.inputs if other is not tensor))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.dtypes import DTYPES, DType
 from .._core.kernels_host import array_at, scratch
-from .._core.layout import Ints
+from .._core.layout import Ints, is_dense
 from .._core.options import available_threads
 from ..bindings import _openblas, _seam
 from ._problem import ContractionProblem
@@ -116,6 +116,15 @@ class HostPlan:
         if not program.direct or problem.addend is None:
             return None
         number, strides = len(problem.inputs), problem.addend.strides
+        extents = tuple(problem.extents[mode] for mode in problem.output.modes)
+        if strides == problem.output.strides and is_dense(extents, strides):
+            nbytes = prod(extents) * problem.dtype.itemsize
+
+            def run_dense(buffers: Buffers) -> None:
+                if buffers[number] != buffers[OUT] and scalars.beta != 0:
+                    ctypes.memmove(buffers[OUT], buffers[number], nbytes)
+
+            return run_dense
 
         def run(buffers: Buffers) -> None:
             if buffers[number] != buffers[OUT] and scalars.beta != 0:

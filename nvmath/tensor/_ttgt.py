@@ -149,11 +149,9 @@ class _Lowering:
     def copy(self, piece: Piece, modes: Sequence[int]) -> Piece:
         """Copy a piece so that its modes lie in an order, conjugated if it is to be."""
         target = self.new(modes)
+        strides = tuple(piece.stride(mode) for mode in modes)
         self.steps.append(
-            Copy(
-                piece.buffer, target.buffer, self.extents(modes), tuple(piece.stride(mode) for mode in modes), target.strides,
-                self.work, self.work, piece.conj,
-            )  # fmt: skip
+            Copy(piece.buffer, target.buffer, self.extents(modes), strides, target.strides, self.work, self.work, piece.conj)
         )
         return target
 
@@ -164,11 +162,9 @@ class _Lowering:
             return piece
         modes = _by_stride(piece)
         target = self.new(modes)
+        strides = tuple(piece.stride(mode) for mode in modes)
         self.steps.append(
-            Copy(
-                number, target.buffer, self.extents(modes), tuple(piece.stride(mode) for mode in modes), target.strides,
-                self.problem.dtype, self.work,
-            )  # fmt: skip
+            Copy(number, target.buffer, self.extents(modes), strides, target.strides, self.problem.dtype, self.work)
         )
         return target
 
@@ -181,12 +177,8 @@ class _Lowering:
         rest = [mode for mode in _by_stride(piece) if mode in wanted]
         order = (*rest, *gone)
         target = self.new(rest)
-        self.steps.append(
-            Sum(
-                piece.buffer, target.buffer, self.extents(order), tuple(piece.stride(mode) for mode in order), target.strides,
-                len(gone),
-            )  # fmt: skip
-        )
+        strides = tuple(piece.stride(mode) for mode in order)
+        self.steps.append(Sum(piece.buffer, target.buffer, self.extents(order), strides, target.strides, len(gone)))
         return Piece(target.buffer, target.modes, target.strides, piece.conj)
 
     def pair(self, a: Piece, b: Piece, keep: Iterable[int], target: Piece | None) -> Piece:

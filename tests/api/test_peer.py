@@ -24,4 +24,7 @@ def test_ours_runs_every_case_and_never_fails_inside():
     for case in compare_peer.generate(300, 5):
         outcome = compare_peer.run(case)["result"]
         if outcome[0] == "error":
-            assert outcome[1] not in ("AssertionError", "KeyError", "IndexError", "NameError", "UnboundLocalError"), (case, outcome)
+            assert outcome[1] not in ("AssertionError", "KeyError", "IndexError", "NameError", "UnboundLocalError"), (
+                case,
+                outcome,
+            )

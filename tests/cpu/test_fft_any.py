@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fft_cases import Case, cases, examples, strides
+from fft_cases import cases, examples, one_call, strides
 from frameworks import HOST, Framework, params
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,16 +12,6 @@ import nvmath
 pytestmark = pytest.mark.usefixtures("backend")
 
 frameworks = pytest.mark.parametrize("framework", params(HOST))
-
-
-def one_call(case: Case, operand: object, **keywords: object) -> object:
-    """Run a case through the one-call function that its kind asks for."""
-    if case.kind == "R2C":
-        return nvmath.fft.rfft(operand, **case.keywords(), **keywords)
-    if case.kind == "C2R":
-        return nvmath.fft.irfft(operand, **case.keywords(), **keywords)
-    function = nvmath.fft.fft if case.direction == -1 else nvmath.fft.ifft
-    return function(operand, **case.keywords(), **keywords)
 
 
 @frameworks
@@ -45,7 +35,9 @@ def test_stateful_twice(framework: Framework, data: st.DataObject) -> None:
     want = case.want(values)
     operand = case.operand(framework, values)
     threads = data.draw(st.sampled_from([None, 1, 2, 3]))
-    with nvmath.fft.FFT(operand, **case.keywords(), execution=nvmath.fft.ExecutionCPU(num_threads=threads)) as transform:
+    with nvmath.fft.FFT(
+        operand, **case.keywords(), execution=nvmath.fft.ExecutionCPU(num_threads=threads)
+    ) as transform:
         transform.plan()
         first = transform.execute(case.direction)
         second = transform.execute(case.direction)

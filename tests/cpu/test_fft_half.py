@@ -10,7 +10,15 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-SHAPES = [((12,), (0,)), ((1,), (0,)), ((4, 12), (1,)), ((4, 12), (0,)), ((3, 5, 7), (0, 2)), ((3, 5, 7), (2, 0, 1)), ((2, 127), (1,))]
+SHAPES = [
+    ((12,), (0,)),
+    ((1,), (0,)),
+    ((4, 12), (1,)),
+    ((4, 12), (0,)),
+    ((3, 5, 7), (0, 2)),
+    ((3, 5, 7), (2, 0, 1)),
+    ((2, 127), (1,)),
+]
 
 
 def halves(*shape, complex_=False):

@@ -156,7 +156,10 @@ def test_metadata_on_a_gpu_need_no_gpu():
     key = FFT.create_key_from_metadata((4, 8), "complex32", "cuda", axes=[1])
     assert key[2] == ("cuda", 0)
     assert FFT.create_key_from_metadata((4, 8), "float16", "cuda")[0][11] == CudaDataType.CUDA_R_16F
-    assert FFT.create_key_from_metadata((4, 8), "complex64", "cpu", execution={"name": "cuda", "device_id": 3})[2] == ("cuda", 3)
+    assert FFT.create_key_from_metadata((4, 8), "complex64", "cpu", execution={"name": "cuda", "device_id": 3})[2] == (
+        "cuda",
+        3,
+    )
 
 
 # --- workspace --------------------------------------------------------------------------------------------------------

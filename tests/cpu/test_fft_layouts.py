@@ -111,7 +111,9 @@ def test_the_layout_option_changes_strides_only(framework, data):
     operand = case.operand(framework, case.values())
     results = []
     for layout in ("natural", "optimized"):
-        with FFT(operand, **case.keywords() | {"options": {**case.keywords()["options"], "result_layout": layout}}) as f:
+        with FFT(
+            operand, **case.keywords() | {"options": {**case.keywords()["options"], "result_layout": layout}}
+        ) as f:
             f.plan()
             results.append(framework.numpy(f.execute(case.direction)))
     oracles.assert_close(results[0], results[1].astype(np.clongdouble if case.kind != "C2R" else np.longdouble),
@@ -164,7 +166,10 @@ def test_eight_axes():
     close(fft(a), np.fft.fftn(a))
     close(rfft(a.real), np.fft.rfftn(a.real))
     close(irfft(np.fft.rfftn(a.real)), a.real * a.size)
-    close(fft(a.transpose(3, 1, 7, 0, 5, 2, 6, 4), axes=(6, 0, 2, 7, 3, 5, 1, 4)), np.fft.fftn(a).transpose(3, 1, 7, 0, 5, 2, 6, 4))
+    close(
+        fft(a.transpose(3, 1, 7, 0, 5, 2, 6, 4), axes=(6, 0, 2, 7, 3, 5, 1, 4)),
+        np.fft.fftn(a).transpose(3, 1, 7, 0, 5, 2, 6, 4),
+    )
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 1, 1, 1), (4, 1, 8), (1, 6, 8), (4, 6, 1), (1, 6, 8, 1)])
@@ -389,7 +394,10 @@ def test_s_crops_or_pads_as_in_numpy():
     close(fft(a, s=(4, 5)), np.fft.fft2(a, (4, 5), axes=(-2, -1)))  # the last axes by default
     close(fft(a, s=(5, -1), axes=(0, 2)), np.fft.fftn(a, (5, 8), axes=(0, 2)))
     close(rfft(a.real, s=(2, 9), axes=(1, 2)), np.fft.rfftn(a.real, (2, 9), axes=(1, 2)))
-    close(irfft(np.fft.rfftn(a.real), s=(3, 6, 7), norm="backward"), np.fft.irfftn(np.fft.rfftn(a.real), (3, 6, 7), axes=(0, 1, 2)))
+    close(
+        irfft(np.fft.rfftn(a.real), s=(3, 6, 7), norm="backward"),
+        np.fft.irfftn(np.fft.rfftn(a.real), (3, 6, 7), axes=(0, 1, 2)),
+    )
 
 
 def test_padding_fills_an_axis_of_extent_zero():

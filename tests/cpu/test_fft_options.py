@@ -44,7 +44,9 @@ def test_every_spelling_of_cpu_execution(execution, threads):
 def test_any_number_of_threads_gives_the_same_result(threads):
     a = z(64, 64, 16)
     for axes in ([0], [1, 2], [0, 1, 2]):
-        np.testing.assert_allclose(fft(a, axes=axes, execution={"num_threads": threads}), np.fft.fftn(a, axes=axes), atol=1e-9)
+        np.testing.assert_allclose(
+            fft(a, axes=axes, execution={"num_threads": threads}), np.fft.fftn(a, axes=axes), atol=1e-9
+        )
     x = a.real.copy()
     np.testing.assert_allclose(rfft(x, execution={"num_threads": threads}), np.fft.rfftn(x), atol=1e-9)
     half = np.fft.rfftn(x)
@@ -61,7 +63,8 @@ def test_the_environment_replaces_the_default_only():
     code = (
         "import numpy as np, nvmath\n"
         "a = np.ones(8, complex)\n"
-        "print(nvmath.fft.FFT(a, execution='cpu').execution_space, nvmath.fft.FFT(a, execution={'num_threads': 1}).execution_space)\n"
+        "print(nvmath.fft.FFT(a, execution='cpu').execution_space,"
+        " nvmath.fft.FFT(a, execution={'num_threads': 1}).execution_space)\n"
         "try: print(nvmath.fft.FFT(a).execution_space)\n"
         "except RuntimeError as error: print('no device' if 'No CUDA device' in str(error) else error)\n"
     )
@@ -168,7 +171,21 @@ def life(logger, level, operand=None):
 
 def test_what_is_logged_at_info(logger):
     _, text = life(logger, logging.INFO)
-    for word in ("C2C", "complex128", "(4, 8)", "(8, 1)", "(1,)", "cpu", "blocks", "planning", "ms", "xecut", "replaced", "released", "freed"):
+    for word in (
+        "C2C",
+        "complex128",
+        "(4, 8)",
+        "(8, 1)",
+        "(1,)",
+        "cpu",
+        "blocks",
+        "planning",
+        "ms",
+        "xecut",
+        "replaced",
+        "released",
+        "freed",
+    ):
         assert word in text, text
     assert set(logger.handlers[0].levels) == {logging.INFO}
 

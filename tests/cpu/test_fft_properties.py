@@ -156,7 +156,7 @@ def test_conjugation_reverses_the_direction(signal):
 
 @pytest.mark.parametrize("length", [97, 1009, 4093, 10007, 65537, 30030, 1 << 17])
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_accuracy_does_not_drop_for_large_primes(length, dtype):
+def test_accuracy_does_not_drop_for_large_primes(length, dtype):  # R34
     rng = np.random.default_rng(length)
     x = (rng.standard_normal(length) + 1j * rng.standard_normal(length)).astype(dtype)
     y = fft(x)

@@ -88,7 +88,9 @@ def test_imaginary_parts_that_no_real_signal_has_are_ignored(shape, dtype):
     oracles.assert_close(got, want, dtype, axes, points, slack=4.0)
 
 
-@pytest.mark.parametrize(("shape", "axes"), [((3, 4, 5), (0, 2)), ((3, 4, 5), (0, 1, 2)), ((4, 4), (1, 0)), ((2, 3, 4, 5), (3, 1, 0))])
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((3, 4, 5), (0, 2)), ((3, 4, 5), (0, 1, 2)), ((4, 4), (1, 0)), ((2, 3, 4, 5), (3, 1, 0))]
+)
 def test_a_spectrum_that_no_real_signal_has_gives_what_numpy_gives(shape, axes):
     operand = spectrum_of(*shape)
     close(irfft(operand, axes=axes), np.fft.irfftn(operand, axes=axes, norm="forward"))

@@ -35,11 +35,13 @@ REFUSALS = {
     "a string": (lambda: rfft("abc"), ValueError, ["str"]),
     "a masked array": (lambda: fft(masked()), TypeError, ["mask", "filled"]),
     "a 0-dimensional array": (lambda: fft(np.array(1j)), ValueError, ["at least one axis"]),
+    # R10
     "int8": (lambda: fft(z.real.astype(np.int8)), ValueError, ["int8", "convert"]),
     "int64 with axes": (lambda: rfft(x.astype(np.int64), axes=[0]), ValueError, ["int64", "convert"]),
     "uint16": (lambda: fft(x.astype(np.uint16)), ValueError, ["uint16", "convert"]),
     "bool": (lambda: rfft(x.astype(bool)), ValueError, ["bool"]),
     "float16 of NumPy": (lambda: rfft(x.astype(np.float16)), TypeError, ["float16", "complex32", "float32"]),
+    # R12
     "long double": (lambda: rfft(x.astype(np.longdouble)), ValueError, [np.dtype(np.longdouble).name]),
     "long complex": (lambda: fft(x.astype(np.clongdouble)), ValueError, [np.dtype(np.clongdouble).name]),
     "objects": (lambda: fft(np.array([1j, 2j], object)), ValueError, ["object"]),

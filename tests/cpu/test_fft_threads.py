@@ -152,7 +152,11 @@ def child(body):
 def forked(backend, body, before=""):
     """Run a script that forks in a process of its own, so that a hang ends and threads are countable."""
     code = PRELUDE.format(floor=backend == "pocketfft", before=before) + textwrap.dedent(body)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYTHONWARNINGS": "ignore::DeprecationWarning",
+    }
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120, check=False
     )
@@ -162,7 +166,9 @@ def forked(backend, body, before=""):
 
 @fork
 def test_a_child_of_a_parent_that_has_computed(backend):
-    forked(backend, """
+    forked(
+        backend,
+        """
         check(2)
         with nvmath.fft.FFT(a) as transform:
             transform.plan()
@@ -171,7 +177,8 @@ def test_a_child_of_a_parent_that_has_computed(backend):
             child(check)
             assert np.allclose(transform.execute(), want)
         check(2)
-    """)
+    """,
+    )
 
 
 @fork
@@ -181,7 +188,9 @@ def test_a_child_of_a_parent_that_has_not_computed(backend):
 
 @fork
 def test_a_child_uses_an_object_of_its_parent(backend):
-    forked(backend, """
+    forked(
+        backend,
+        """
         transform = nvmath.fft.FFT(a, execution={"num_threads": 2})
         transform.plan()
         transform.execute()
@@ -192,14 +201,17 @@ def test_a_child_uses_an_object_of_its_parent(backend):
             check()
         child(body)
         assert np.allclose(transform.execute(), want)
-    """)
+    """,
+    )
 
 
 @fork
 def test_a_fork_while_another_thread_plans(backend):
     if backend == "pocketfft":
         pytest.skip("scipy.fft has a lock of its own, which nobody can release in a child")
-    forked(backend, """
+    forked(
+        backend,
+        """
         check()
         stop = threading.Event()
         def work():
@@ -214,7 +226,8 @@ def test_a_fork_while_another_thread_plans(backend):
         finally:
             stop.set()
             [t.join() for t in threads]
-    """)
+    """,
+    )
 
 
 @fork
@@ -237,7 +250,9 @@ def test_a_child_beside_gnu_openmp(backend):
 
 
 def test_a_process_that_ends_with_objects_alive_is_quiet(backend):  # R112
-    body = "f = nvmath.fft.FFT(a); f.plan(); f.execute(); check(); g = nvmath.fft.FFT(a); g.plan(); g.execute(); g.me = g"
+    body = (
+        "f = nvmath.fft.FFT(a); f.plan(); f.execute(); check(); g = nvmath.fft.FFT(a); g.plan(); g.execute(); g.me = g"
+    )
     code = PRELUDE.format(floor=backend == "pocketfft", before="") + body
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,

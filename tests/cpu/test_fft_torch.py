@@ -154,7 +154,10 @@ def test_expanded_and_unfolded_tensors():
 def test_flipped_tensors_and_flipped_arrays():  # R104
     for view in (np.arange(6.0)[::-1], np.arange(12.0).reshape(3, 4)[:, ::-1]):
         np.testing.assert_allclose(rfft(view), np.fft.rfftn(view.copy()), atol=1e-10)
-    close(rfft(torch.arange(6.0, dtype=torch.double).flip(0)), torch.fft.rfft(torch.arange(6.0, dtype=torch.double).flip(0)))
+    close(
+        rfft(torch.arange(6.0, dtype=torch.double).flip(0)),
+        torch.fft.rfft(torch.arange(6.0, dtype=torch.double).flip(0)),
+    )
 
 
 def test_real_and_imaginary_parts_of_a_tensor():

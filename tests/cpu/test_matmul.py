@@ -18,7 +18,14 @@ from matmul_cases import Case, assert_right, cases, expected
 
 import nvmath
 from nvmath.bindings import _openblas
-from nvmath.linalg.advanced import InvalidMatmulState, Matmul, MatmulEpilog, MatmulOptions, matmul, matrix_qualifiers_dtype
+from nvmath.linalg.advanced import (
+    InvalidMatmulState,
+    Matmul,
+    MatmulEpilog,
+    MatmulOptions,
+    matmul,
+    matrix_qualifiers_dtype,
+)
 
 ALL = ("float32", "float64", "complex64", "complex128")
 ON_CPU = {"execution": "cpu"}
@@ -56,7 +63,8 @@ def qualifiers(case: Case) -> Any:
 def one_call(case: Case, framework: Framework, **more: Any) -> Any:
     """Compute a case by the one-call function; return the result and the operands."""
     given = {
-        name: framework.array(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()
+        name: framework.array(each.values, case.dtype, each.strides, each.offset)
+        for name, each in case.operands.items()
     }
     keywords: dict[str, Any] = {"qualifiers": qualifiers(case)}
     if case.alpha is not None:
@@ -114,12 +122,15 @@ def test_bfloat16(case: Case) -> None:
 
     def tensor(array: Any) -> Any:
         flat = torch.from_numpy(np.ascontiguousarray(array.values)).to(torch.bfloat16)
-        made = torch.zeros(1 + sum(s * (n - 1) for s, n in zip(array.strides, flat.shape, strict=True) if n), dtype=torch.bfloat16)
+        made = torch.zeros(
+            1 + sum(s * (n - 1) for s, n in zip(array.strides, flat.shape, strict=True) if n), dtype=torch.bfloat16
+        )
         return made.as_strided(flat.shape, array.strides).copy_(flat) if flat.numel() else flat
 
     made = {name: tensor(each) for name, each in case.operands.items()}
     result = matmul(
-        made["a"], made["b"], made.get("c"), alpha=case.alpha, beta=case.beta, epilog=MatmulEpilog[case.epilog] if case.epilog else None,
+        made["a"], made["b"], made.get("c"), alpha=case.alpha, beta=case.beta,
+        epilog=MatmulEpilog[case.epilog] if case.epilog else None,
         epilog_inputs={"bias": made["bias"]} if case.bias is not None else None, options={"inplace": case.inplace}, **ON_CPU,
     )  # fmt: skip
     assert result.dtype is torch.bfloat16
@@ -129,7 +140,9 @@ def test_bfloat16(case: Case) -> None:
 @settings(max_examples=100)
 @given(case=cases(ALL))
 def test_planned(case: Case) -> None:
-    made = {name: BY_NUMPY.array(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()}
+    made = {
+        name: BY_NUMPY.array(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()
+    }
     with Matmul(
         made["a"], made["b"], made.get("c"), alpha=case.alpha, beta=case.beta, qualifiers=qualifiers(case),
         options=MatmulOptions(inplace=case.inplace), **ON_CPU,
@@ -143,7 +156,7 @@ def test_planned(case: Case) -> None:
         assert_right(np.asarray(result), case)
 
 
-# --- operands -------------------------------------------------------------------------------------------------------------------------
+# --- operands ---------------------------------------------------------------------------------------------------------
 
 
 @backends
@@ -262,7 +275,7 @@ def test_other_result_types(rng):
     assert mixed.dtype == np.float32
 
 
-# --- wrong use ------------------------------------------------------------------------------------------------------------------------
+# --- wrong use --------------------------------------------------------------------------------------------------------
 
 
 def test_errors():
@@ -272,7 +285,11 @@ def test_errors():
         (ValueError, "value for beta must be provided", lambda: matmul(a, b, np.ones((3, 2)))),
         (ValueError, "value for beta must be provided", lambda: Matmul(a, b, np.ones((3, 2)))),
         (TypeError, "one array package", lambda: matmul(a, torch.ones(4, 2))),
-        (TypeError, "package mismatch", lambda: matmul(a, b, epilog=MatmulEpilog.BIAS, epilog_inputs={"bias": torch.ones(3)})),
+        (
+            TypeError,
+            "package mismatch",
+            lambda: matmul(a, b, epilog=MatmulEpilog.BIAS, epilog_inputs={"bias": torch.ones(3)}),
+        ),
         (ValueError, "not an array that nvmath knows", lambda: matmul(a, [[1.0]])),
         (TypeError, "options must be None", lambda: matmul(a, b, options=3)),
         (TypeError, "unexpected keyword", lambda: matmul(a, b, options={"in_place": True})),
@@ -312,11 +329,18 @@ def test_the_information_log(caplog):
         product.plan(epilog=MatmulEpilog.RELU)
         product.execute()
     text = caplog.text
-    for word in ("Specified: matmul of float64 (3, 3) x (3, 3)", "The planning took", "Executing", "epilog RELU", "blocks", "freed"):
+    for word in (
+        "Specified: matmul of float64 (3, 3) x (3, 3)",
+        "The planning took",
+        "Executing",
+        "epilog RELU",
+        "blocks",
+        "freed",
+    ):
         assert word in text
 
 
-# --- the life cycle -------------------------------------------------------------------------------------------------------------------
+# --- the life cycle ---------------------------------------------------------------------------------------------------
 
 
 def test_states(rng):
@@ -462,9 +486,13 @@ def test_out(rng):
 def test_what_is_not_there_yet():
     a = np.eye(3)
     with Matmul(a, a, **ON_CPU) as product:
-        for call in (product.autotune, product.applicable_algorithm_ids, lambda: product.algorithms, lambda: product.plan(algorithms=[1]),
-                     lambda: product.plan(epilog=MatmulEpilog.RELU_AUX), lambda: product.execute(algorithm=1)):  # fmt: skip
-            with pytest.raises(NotImplementedError, match="not supported by nvmath.linalg.advanced yet"):
+        calls = (
+            product.autotune, product.applicable_algorithm_ids, lambda: product.algorithms,
+            lambda: product.plan(algorithms=[1]), lambda: product.plan(epilog=MatmulEpilog.RELU_AUX),
+            lambda: product.execute(algorithm=1),
+        )  # fmt: skip
+        for call in calls:
+            with pytest.raises(NotImplementedError, match=r"not supported by nvmath\.linalg\.advanced yet"):
                 call()
 
 
@@ -477,7 +505,7 @@ def test_threads_of_the_library(rng):
     assert _openblas.get_num_threads() == before
 
 
-# --- the plan cache -------------------------------------------------------------------------------------------------------------------
+# --- the plan cache ---------------------------------------------------------------------------------------------------
 
 
 def test_a_kept_plan_serves_other_scalars(fresh_cache, rng):

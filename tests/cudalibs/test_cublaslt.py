@@ -12,7 +12,9 @@ import pytest
 from nvmath._core.attributes import Cell, get, put
 from nvmath.bindings import _load, cublas, cublasLt
 
-pytestmark = pytest.mark.skipif(_load.find_library("cublasLt") is None, reason="cuBLASLt is not installed (pip install nvidia-cublas)")
+pytestmark = pytest.mark.skipif(
+    _load.find_library("cublasLt") is None, reason="cuBLASLt is not installed (pip install nvidia-cublas)"
+)
 
 LETTERS = {"int8": "b", "int32": "i", "uint16": "H", "uint32": "I", "int64": "q", "uint64": "Q", "float32": "f"}
 
@@ -46,7 +48,9 @@ def test_statuses() -> None:
         cublasLt.check_status(15)
     assert caught.value.status == cublas.Status.NOT_SUPPORTED
     assert str(cublas.cuBLASError(99)) == "unknown CUBLAS_STATUS status 99"
-    assert [cublasLt.get_status_name(status).removeprefix("CUBLAS_STATUS_") for status in cublas.Status] == [s.name for s in cublas.Status]
+    assert [cublasLt.get_status_name(status).removeprefix("CUBLAS_STATUS_") for status in cublas.Status] == [
+        s.name for s in cublas.Status
+    ]
 
 
 @pytest.fixture
@@ -66,7 +70,14 @@ def layout() -> Any:
 def test_a_layout(layout: int) -> None:
     getter = cublasLt.matrix_layout_get_attribute
     attributes = cublasLt.MatrixLayoutAttribute
-    for name, letter, value in (("TYPE", "I", 0), ("ROWS", "Q", 5), ("COLS", "Q", 7), ("LD", "q", 6), ("ORDER", "i", 0), ("BATCH_COUNT", "i", 1)):
+    for name, letter, value in (
+        ("TYPE", "I", 0),
+        ("ROWS", "Q", 5),
+        ("COLS", "Q", 7),
+        ("LD", "q", 6),
+        ("ORDER", "i", 0),
+        ("BATCH_COUNT", "i", 1),
+    ):
         assert get(getter, layout, attributes[name], letter) == value
     for name, letter, value in (("ORDER", "i", 1), ("BATCH_COUNT", "i", 9), ("STRIDED_BATCH_OFFSET", "q", 2**40)):
         put(cublasLt.matrix_layout_set_attribute, layout, attributes[name], letter, value)
@@ -89,8 +100,11 @@ def test_every_attribute_of_a_descriptor_has_the_width_that_we_say(desc: int) ->
 @pytest.mark.parametrize(
     ("family", "enum"),
     [
-        ("matmul_desc", "MatmulDescAttribute"), ("matrix_layout", "MatrixLayoutAttribute"), ("matmul_algo_cap", "MatmulAlgoCapAttribute"),
-        ("matmul_algo_config", "MatmulAlgoConfigAttribute"), ("matrix_transform_desc", "MatrixTransformDescAttribute"),
+        ("matmul_desc", "MatmulDescAttribute"),
+        ("matrix_layout", "MatrixLayoutAttribute"),
+        ("matmul_algo_cap", "MatmulAlgoCapAttribute"),
+        ("matmul_algo_config", "MatmulAlgoConfigAttribute"),
+        ("matrix_transform_desc", "MatrixTransformDescAttribute"),
         ("emulation_desc", "EmulationDescAttribute"),
     ],
 )  # fmt: skip
@@ -110,8 +124,8 @@ def test_descriptors_keep_what_is_put(desc: int) -> None:
     attributes = cublasLt.MatmulDescAttribute
     values = {
         "TRANSA": ("i", cublas.Operation.C), "TRANSB": ("i", cublas.Operation.T), "EPILOGUE": ("I", cublasLt.Epilogue.RELU_BIAS),
-        "BIAS_POINTER": ("Q", 0x7F00_0000_1000), "BIAS_BATCH_STRIDE": ("q", 12), "BIAS_DATA_TYPE": ("i", 2), "SM_COUNT_TARGET": ("i", 3),
-        "FAST_ACCUM": ("b", 1),
+        "BIAS_POINTER": ("Q", 0x7F00_0000_1000), "BIAS_BATCH_STRIDE": ("q", 12), "BIAS_DATA_TYPE": ("i", 2),
+        "SM_COUNT_TARGET": ("i", 3), "FAST_ACCUM": ("b", 1),
     }  # fmt: skip
     for name, (letter, value) in values.items():
         put(setter, desc, attributes[name], letter, value)

@@ -1,5 +1,5 @@
 """A cuBLASLt over the fake driver: it computes nothing, but says which memory a product uses, and where it is queued."""
-# ruff: noqa: N802, the names of the C functions
+# ruff: noqa: N802, N815, the names of the C functions
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from fake.driver import FakeCuda, Trace, recorded
 
-BIAS_POINTER = 8
+BIAS_POINTER, MAX_WORKSPACE_BYTES = 8, 1
 
 
 class FakeCublasLt:
@@ -19,6 +19,7 @@ class FakeCublasLt:
         self.trace, self.cuda, self.workspace_nbytes = trace, cuda, workspace_nbytes
         self.made: dict[int, bool] = {}
         self.bias: dict[int, int] = {}
+        self.limits: dict[int, int] = {}
 
     def current_device(self) -> int:
         return self.cuda.current_device() or 0
@@ -59,11 +60,15 @@ class FakeCublasLt:
     def cublasLtMatrixLayoutSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
         pass
 
-    cublasLtMatmulPreferenceSetAttribute = cublasLtMatrixLayoutSetAttribute
+    def cublasLtMatmulPreferenceSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
+        if attribute == MAX_WORKSPACE_BYTES:
+            self.limits[number] = ctypes.c_uint64.from_address(buffer).value
 
     @recorded
     def cublasLtMatmulAlgoGetHeuristic(self, *arguments: Any) -> None:
-        *_, results, count = arguments
+        *_, preference, _, results, count = arguments
+        if self.limits.get(preference, 0) < self.workspace_nbytes:
+            return
         ctypes.memmove(results, struct.pack("=8QQif4i", *range(8), self.workspace_nbytes, 0, 1.0, 0, 0, 0, 0), 96)
         ctypes.c_int.from_address(count).value = 1
 

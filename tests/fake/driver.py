@@ -1,8 +1,9 @@
-"""A CUDA driver and a cuFFT that compute nothing: they write down every call, hand out addresses, and watch the order of work.
+"""A CUDA driver and a cuFFT that compute nothing: they write down every call, and watch the order of work.
 
-Streams are followed with vector clocks: a kernel that uses memory of the library must come after every earlier use of it, and the
-memory must be given back behind the last one, by streams, events or waits of the host. What breaks a rule of CUDA is an error,
-as it would be there; what CUDA would not notice (a race, memory that a graph still needs) is a *hazard*, and a test ends with none.
+Streams are followed with vector clocks: a kernel that uses memory of the library must come after every earlier use of
+it, and the memory must be given back behind the last one, by streams, events or waits of the host. What breaks a rule
+of CUDA is an error, as it would be there (what happens during a capture was looked up on an H200); what CUDA would not
+notice (a race, memory that a graph still needs) is a *hazard*, and a test ends with none.
 """
 # ruff: noqa: N802, the names of the C functions
 
@@ -187,7 +188,7 @@ class FakeCuda:
         self._handle = 0x5000
         self._stream_id = 100
 
-    # --- for tests and for the other fakes ------------------------------------------------------------------------------------------
+    # --- for tests and for the other fakes ----------------------------------------------------------------------------
 
     def hazard(self, text: str) -> None:
         """Note what CUDA would not."""
@@ -337,7 +338,7 @@ class FakeCuda:
         for clock in self.order.streams.values():
             join(self.order.host, clock)
 
-    # --- start, devices, contexts -----------------------------------------------------------------------------------------------------
+    # --- start, devices, contexts -------------------------------------------------------------------------------------
 
     @recorded
     def cuInit(self, flags: int) -> None:
@@ -372,11 +373,16 @@ class FakeCuda:
     def cuCtxSetCurrent(self, context: int) -> None:
         self.thread.context = context
 
+    def cuCtxGetDevice(self) -> int:
+        if self.current_device() is None:
+            raise CudaError(INVALID_CONTEXT)
+        return self.current_device()  # type: ignore[return-value]
+
     @recorded
     def cuThreadExchangeStreamCaptureMode(self, mode: Any) -> None:
         self.thread.mode, mode[0] = mode[0], self.thread.mode
 
-    # --- memory -------------------------------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     @recorded
     def cuMemPoolCreate(self, properties: Any) -> int:
@@ -440,7 +446,7 @@ class FakeCuda:
     def cuMemsetD8Async(self, address: int, value: int, count: int, stream: int) -> None:
         self._copy(stream, address)
 
-    # --- streams and events -------------------------------------------------------------------------------------------------------------
+    # --- streams and events -------------------------------------------------------------------------------------------
 
     @recorded
     def cuStreamCreate(self, flags: int) -> int:
@@ -473,7 +479,10 @@ class FakeCuda:
         elif clock is not None:
             join(self.order.streams[self.identity(stream)], clock)
 
+    @recorded
     def cuStreamGetId(self, stream: int) -> int:
+        if (graph := self.graph_of(stream)) is not None:
+            self.refuse(CAPTURE_UNSUPPORTED, graph)
         return self.identity(stream)
 
     @recorded
@@ -521,11 +530,10 @@ class FakeCuda:
     def cuEventDestroy_v2(self, event: int) -> None:
         del self.events[event]
 
-    # --- kernels ------------------------------------------------------------------------------------------------------------------------
+    # --- kernels ------------------------------------------------------------------------------------------------------
 
     @recorded
     def cuModuleLoadData(self, image: Any) -> int:
-        self.unsafe()
         return self.handle()
 
     @recorded

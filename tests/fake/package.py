@@ -1,6 +1,7 @@
-"""An array package for a GPU that is not there: metadata, addresses, a stream-ordered allocator, a current stream per thread.
+"""An array package for a GPU that is not there: metadata, addresses, an allocator, a current stream per thread.
 
-It is as strict as CuPy: memory is taken on the *current* device, and making a stream current does not change the device.
+It is as strict as CuPy: memory is taken on the *current* device, in the order of the current stream, and making a
+stream current does not change the device.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Package:
         """The device of the current context."""
         return self.cuda.current_device()
 
-    # --- what its users call ----------------------------------------------------------------------------------------------------------
+    # --- what its users call ------------------------------------------------------------------------------------------
 
     @contextmanager
     def stream(self, stream: int, device: int = 0) -> Iterator[None]:
@@ -116,7 +117,11 @@ class Package:
         self.cuda.release(memory, self.cuda.stream_ids.get(stream, memory.stream))
 
     def array(
-        self, shape: Sequence[int] | int, kind: str = "complex64", strides: Sequence[int] | None = None, device: int = 0,
+        self,
+        shape: Sequence[int] | int,
+        kind: str = "complex64",
+        strides: Sequence[int] | None = None,
+        device: int = 0,
         offset: int = 0,
     ) -> Array:
         """Make an array that is ready on every stream; `offset` bytes behind the begin of its memory."""
@@ -132,7 +137,7 @@ class Package:
         self.cuda.synchronize()
         return Array(block, block.address - low * row.itemsize + offset, shape, strides, row, device)
 
-    # --- the adapter ------------------------------------------------------------------------------------------------------------------
+    # --- the adapter --------------------------------------------------------------------------------------------------
 
     def look(self, obj: Array) -> tuple[int, tuple[Any, ...]]:
         return obj.ptr, (obj.shape, obj.strides, obj.dtype, obj.device)

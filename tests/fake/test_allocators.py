@@ -146,7 +146,9 @@ def test_an_object_without_an_address_is_refused_by_name(gpu):
         transform.execute()
 
 
-@pytest.mark.parametrize(("cls", "protocol"), [(Plain, "BaseCUDAMemoryManager"), (Ordered, "BaseCUDAMemoryManagerAsync")])
+@pytest.mark.parametrize(
+    ("cls", "protocol"), [(Plain, "BaseCUDAMemoryManager"), (Ordered, "BaseCUDAMemoryManagerAsync")]
+)
 def test_a_type_error_names_the_protocol(gpu, cls, protocol):
     class Wrong(cls):
         def make(self, size, stream):

@@ -1,4 +1,4 @@
-"""Calls while the user captures a CUDA graph: they become part of it, or are refused by name before they can spoil it."""
+"""Calls while the user captures a CUDA graph: they become part of it, or are refused by name before they spoil it."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def unharmed(graph, *names):
     return not graph.broken and [call.name for call in graph.calls] == list(names)
 
 
-# --- stateful objects ---------------------------------------------------------------------------------------------------------------
+# --- stateful objects -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("before", [[], ["captured"], ["other"], ["captured", "other"]], ids=" ".join)
@@ -72,6 +72,25 @@ def test_the_workspace_of_a_graph_stays_until_free(gpu, planned, stream):
     assert gpu.cuda.live() == []
 
 
+def test_memory_that_a_graph_got_goes_back_in_the_order_of_its_own_uses(gpu, stream):
+    a, b = gpu.stream(), gpu.stream()
+    transform = FFT(gpu.array(8))
+    transform.plan()
+    transform.execute(stream=a)
+    transform.execute(stream=b)
+    with gpu.capture(stream) as graph:
+        result = transform.execute(stream=stream)
+    transform.execute(stream=b)  # takes other memory
+    assert gpu.workspaces == 2
+    gpu.cuda.synchronize()
+    graph.replay(stream)
+    gpu.end_graphs()
+    transform.free()
+    assert gpu.cuda.live() == []
+    assert not gpu.cuda.events
+    assert result.shape == (8,)
+
+
 def test_steps_of_our_own_are_captured_too(gpu, stream):
     with FFT(gpu.array((4, 9)), axes=[1], options={"fft_type": "C2R"}) as transform:
         transform.plan()
@@ -100,9 +119,9 @@ def test_an_untidy_operand_is_copied_inside_the_graph(gpu, stream):
 def test_a_capture_of_the_current_stream_counts(gpu, stream, blocking):
     with FFT(gpu.array(8), options={"blocking": True}) as transform:
         transform.plan()
-        with gpu.package.stream(stream), gpu.capture(stream, blocking=blocking) as graph:
-            with pytest.raises(RuntimeError, match="blocking"):
-                transform.execute()
+        current, capture = gpu.package.stream(stream), gpu.capture(stream, blocking=blocking)
+        with current, capture as graph, pytest.raises(RuntimeError, match="blocking"):
+            transform.execute()
         assert unharmed(graph)
 
 
@@ -114,7 +133,7 @@ def test_a_capture_of_another_stream_does_not_disturb(gpu, planned, stream):
     assert unharmed(graph)
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 
 
 def test_a_blocking_execution_is_refused_by_name(gpu, stream):
@@ -155,7 +174,8 @@ def test_host_operands_are_refused_by_name(gpu, stream, what, blocking):
     irfft(a, execution="cuda")
     with FFT(a, execution="cuda") as transform:
         transform.plan()
-        with gpu.capture(stream, blocking=blocking) as graph, pytest.raises(RuntimeError, match="captured.*between host and GPU"):
+        refused = pytest.raises(RuntimeError, match=r"captured.*between host and GPU")
+        with gpu.capture(stream, blocking=blocking) as graph, refused:
             HOST[what](transform, a, stream)
         assert unharmed(graph)
         transform.reset_operand(a)
@@ -165,14 +185,14 @@ def test_host_operands_are_refused_by_name(gpu, stream, what, blocking):
 def test_gpu_operands_on_the_cpu_are_refused_by_name(gpu, stream):
     with FFT(gpu.array(8), execution="cpu") as transform:
         transform.plan()
-        with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match="captured.*between host and GPU"):
+        with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match=r"captured.*between host and GPU"):
             transform.execute(stream=stream)
         assert unharmed(graph)
 
 
 def test_planning_is_refused_by_name(gpu, stream):
     with FFT(gpu.array(8)) as transform:
-        with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match="captured.*Plan before"):
+        with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match=r"captured.*Plan before"):
             transform.plan(stream=stream)
         assert unharmed(graph)
         transform.plan(stream=stream)
@@ -180,13 +200,13 @@ def test_planning_is_refused_by_name(gpu, stream):
 
 def test_a_one_call_that_would_have_to_plan_is_refused_by_name(gpu, stream):
     a = gpu.array(8)
-    with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match="captured.*before the capture"):
+    with gpu.capture(stream) as graph, pytest.raises(RuntimeError, match=r"captured.*before the capture"):
         fft(a, stream=stream)
     assert unharmed(graph)
     fft(a, stream=stream)
 
 
-# --- one-call functions -------------------------------------------------------------------------------------------------------------
+# --- one-call functions -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -281,7 +301,7 @@ def test_calls_with_an_own_allocator_have_no_kept_plan_and_are_refused(gpu, stre
     assert pinned() == 0
 
 
-# --- what happens beside a capture --------------------------------------------------------------------------------------------------
+# --- what happens beside a capture ------------------------------------------------------------------------------------
 
 
 def forget_a_plan(gpu):

@@ -27,7 +27,7 @@ def transform(gpu, operand):
         yield made
 
 
-# --- what travels when --------------------------------------------------------------------------------------------------------------
+# --- what travels when ------------------------------------------------------------------------------------------------
 
 
 def test_construction_uploads_the_operand_and_waits(gpu, operand):
@@ -133,6 +133,23 @@ def test_operands_of_a_gpu_travel_to_the_host_and_back(gpu):
         assert gpu.trace.calls(UP)[0].args[0] == result.ptr
 
 
+def test_operands_of_a_gpu_in_place_have_the_result_when_the_call_returns(gpu):
+    operand = gpu.array((4, 8))
+    with FFT(operand, axes=[1], execution="cpu", options={"inplace": True}) as transform:
+        transform.plan()
+        gpu.forget()
+        assert transform.execute() is operand
+        assert gpu.names("copy", "cuStreamSynchronize")[-2:] == ["copy", "cuStreamSynchronize"]
+
+
+def test_travels_follow_the_current_stream_of_the_package(gpu):
+    current = gpu.stream()
+    with gpu.package.stream(current), FFT(gpu.array((4, 8)), axes=[1], execution="cpu") as transform:
+        transform.plan()
+        transform.execute()
+    assert set(gpu.streams_of("cuStreamSynchronize", *COPIES)) == {current}
+
+
 def test_memory_goes_back_on_a_stream_of_our_own_so_that_the_users_may_be_destroyed(gpu, operand):
     a, b, c = gpu.stream(), gpu.stream(), gpu.stream()
     transform = FFT(operand, execution="cuda", stream=a)
@@ -148,7 +165,7 @@ def test_memory_goes_back_on_a_stream_of_our_own_so_that_the_users_may_be_destro
     assert set(gpu.streams_of(GIVE)) == gpu.cuda.own_streams
 
 
-# --- how it travels -----------------------------------------------------------------------------------------------------------------
+# --- how it travels ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -188,6 +205,23 @@ def test_a_chunk_is_written_again_only_after_its_copy(gpu, chunks):
         assert busy
 
 
+def test_a_chunk_is_read_only_after_its_copy(gpu, chunks):
+    with FFT(host(2 * LARGE), execution="cuda") as transform:
+        transform.plan()
+        gpu.forget()
+        transform.execute()
+        slots = [slot for pair in next(iter(staging._rings.values())).slots for slot in pair]
+        for slot in slots:
+            steps = [
+                call.name
+                for call in gpu.trace.calls(DOWN, "cuEventRecord", "cuEventSynchronize")
+                if call.args[0] == (slot.ptr if call.name == DOWN else slot.event)
+            ]
+            while steps[:1] == ["cuEventSynchronize"]:  # of the upload
+                steps.pop(0)
+            assert steps == [DOWN, "cuEventRecord", "cuEventSynchronize"] * (len(steps) // 3)
+
+
 def test_the_chunks_are_made_once(gpu, chunks):
     for _ in range(2):
         fft(host(2 * LARGE), execution="cuda")
@@ -219,7 +253,7 @@ def test_pinned_memory_beyond_the_bound_is_given_back(gpu, monkeypatch):
     assert gpu.count("cuMemFreeHost") == 1
 
 
-# --- what fails ---------------------------------------------------------------------------------------------------------------------
+# --- what fails -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inplace", [False, True])
@@ -233,11 +267,24 @@ def test_nothing_leaks_when_an_execution_fails(gpu, operand, function, at, inpla
         transform.plan()
         before = len(gpu.cuda.live())
         gpu.fail(function, at)
-        with pytest.raises(Exception, match="CUFFT|CUDA"):
+        with pytest.raises(Exception, match=r"CUFFT|CUDA"):
             transform.execute(release_workspace=True)
         transform.release_operand()
         transform.reset_operand(operand)
         assert len(gpu.cuda.live()) == before
+        transform.execute()
+
+
+@pytest.mark.parametrize(("function", "at"), [("cuLaunchKernel", 2), ("cufftXtExec", 1), (TAKE, 3)])
+def test_an_execution_of_several_steps_that_fails_is_waited_for(gpu, function, at):
+    with FFT(host(4, 9), axes=[1], options={"fft_type": "C2R"}, execution="cuda") as transform:
+        transform.plan()
+        stream = gpu.stream()
+        gpu.fail(function, at)
+        gpu.forget()
+        with pytest.raises(Exception, match=r"CUFFT|CUDA"):
+            transform.execute(stream=stream)
+        assert gpu.streams_of("cuStreamSynchronize") == [stream]  # then nothing uses the buffers any more
         transform.execute()
 
 

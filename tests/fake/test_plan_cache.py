@@ -1,5 +1,6 @@
 """The plan cache of the one-call functions: leased, bounded, and holding nothing of the user's."""
 
+import logging
 import threading
 import weakref
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import nvmath
+from nvmath._core import jit
 from nvmath.fft import FFT, DeviceCallable, fft, ifft, irfft, rfft
 
 info = nvmath.plan_cache.info
@@ -17,7 +19,7 @@ def handles_of(gpu):
     return [call.args[0] for call in gpu.trace.calls("cufftXtExec")]
 
 
-# --- hits and misses ----------------------------------------------------------------------------------------------------------------
+# --- hits and misses --------------------------------------------------------------------------------------------------
 
 
 def test_the_second_call_plans_nothing(gpu):
@@ -49,8 +51,8 @@ def test_the_second_call_plans_nothing(gpu):
         lambda gpu: fft(np.zeros((4, 8), np.complex64), execution="cuda"),
     ],
     ids=[
-        "shape", "dtype", "strides", "alignment", "axes", "norm", "s", "direction", "in place", "blocking", "execution", "ifft", "irfft",
-        "rfft", "package",
+        "shape", "dtype", "strides", "alignment", "axes", "norm", "s", "direction", "in place", "blocking", "execution",
+        "ifft", "irfft", "rfft", "package",
     ],
 )  # fmt: skip
 def test_what_a_plan_depends_on_is_in_the_key(gpu, other):
@@ -79,8 +81,6 @@ def test_stateful_objects_never_share_a_plan(gpu):
 
 
 def test_a_logger_is_neither_held_nor_shared(gpu):
-    import logging
-
     logger = logging.Logger("mine")
     gone = weakref.ref(logger)
     fft(gpu.array(8), options={"logger": logger})
@@ -89,7 +89,7 @@ def test_a_logger_is_neither_held_nor_shared(gpu):
     assert gone() is None
 
 
-# --- leases -------------------------------------------------------------------------------------------------------------------------
+# --- leases -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_call_within_a_call_makes_its_own_plan(gpu):
@@ -150,7 +150,7 @@ def test_what_was_under_way_is_given_up_when_the_cache_is_switched_off(gpu):
     assert gpu.cufft.live() == []
 
 
-# --- bounds -------------------------------------------------------------------------------------------------------------------------
+# --- bounds -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_least_recently_used_plan_is_destroyed(gpu):
@@ -184,22 +184,16 @@ def test_switched_off_every_call_leaves_nothing(gpu):
     assert info().entries == 0
 
 
-# --- what it must not hold ----------------------------------------------------------------------------------------------------------
-
-
-class Number(int):
-    """An address that can be watched."""
+# --- what it must not hold --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def callback():
-    def make(data):
-        return DeviceCallable(b"code", data=data)
-
-    return make
+def compiled(monkeypatch):
+    """No function is compiled: the code is never run."""
+    monkeypatch.setattr(jit, "to_ltoir", lambda *arguments: b"code")
 
 
-def test_callback_data_is_not_held(gpu, callback):
+def test_callback_data_is_not_held(gpu, compiled):
     def multiply(data_in, offset, filter, shared):
         return data_in[offset] * filter[offset]
 
@@ -214,14 +208,14 @@ def test_callback_data_is_not_held(gpu, callback):
     assert (info().hits, info().entries) == (1, 1)
 
 
-def test_one_plan_serves_other_callback_data(gpu, callback):
+def test_one_plan_serves_other_callback_data(gpu):
     a = gpu.array((4, 8))
     for address in (4096, 8192):
-        fft(a, prolog=callback(address))
+        fft(a, prolog=DeviceCallable(b"code", data=address))
         assert (info().entries, gpu.count("cufftCreate")) == (1, 1)
 
 
-def test_a_callback_function_is_not_held(gpu):
+def test_a_callback_function_is_not_held(gpu, compiled):
     def make():
         def double(data_in, offset, filter, shared):
             return 2 * data_in[offset]
@@ -230,7 +224,7 @@ def test_a_callback_function_is_not_held(gpu):
 
     function = make()
     gone = weakref.ref(function)
-    fft(gpu.array(8), epilog=None, prolog=function)
+    fft(gpu.array(8), prolog=function)
     del function
     assert info().entries == 1
     assert gone() is None

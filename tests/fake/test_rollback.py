@@ -11,7 +11,7 @@ C2R = {"fft_type": "C2R"}
 FAILURE = (CudaError, cuFFTError)
 
 
-# --- planning -----------------------------------------------------------------------------------------------------------------------
+# --- planning ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", ["cufftCreate", "cufftSetAutoAllocation", "cufftXtMakePlanMany"])
@@ -61,7 +61,7 @@ def test_a_plan_whose_kernels_cannot_be_made_leaves_no_handle(gpu):
         transform.execute()
 
 
-# --- execution ----------------------------------------------------------------------------------------------------------------------
+# --- execution --------------------------------------------------------------------------------------------------------
 
 
 AT_EXECUTION = ["take", "take_buffer", "cufftSetWorkArea", "cufftSetStream", "cufftXtExec"]
@@ -93,7 +93,10 @@ def test_a_later_execution_fails_and_keeps_the_workspace_in_order(gpu, function)
     assert gpu.workspaces == 1
 
 
-@pytest.mark.parametrize(("function", "at"), [("take_buffer", 1), ("take_buffer", 2), ("cuLaunchKernel", 1), ("cuLaunchKernel", 2), ("cufftXtExec", 1)])
+@pytest.mark.parametrize(
+    ("function", "at"),
+    [("take_buffer", 1), ("take_buffer", 2), ("cuLaunchKernel", 1), ("cuLaunchKernel", 2), ("cufftXtExec", 1)],
+)
 def test_an_execution_of_several_steps_fails_in_the_middle(gpu, function, at):
     with FFT(gpu.array((4, 9)), axes=[1], options=C2R) as transform:
         transform.plan()
@@ -136,7 +139,7 @@ def test_a_failed_result_leaves_the_operand_held(gpu):
         transform.execute()
 
 
-# --- one-call functions -------------------------------------------------------------------------------------------------------------
+# --- one-call functions -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [*AT_EXECUTION, "cufftCreate", "cufftXtMakePlanMany"])
@@ -162,7 +165,7 @@ def test_a_failed_one_call_drops_the_kept_plan(gpu):
     assert nvmath.plan_cache.info().entries == 1
 
 
-# --- resets -------------------------------------------------------------------------------------------------------------------------
+# --- resets -----------------------------------------------------------------------------------------------------------
 
 
 class Other:
@@ -218,19 +221,24 @@ def test_a_reset_whose_planning_fails_leaves_the_old_operand_and_plan(gpu):
         gpu.fail("cufftXtMakePlanMany")
         with pytest.raises(cuFFTError):
             transform.reset_operand(new)
+        assert transform.handle == handle
         transform.execute()
         assert gpu.trace.calls("cufftXtExec")[-1].args[:2] == (handle, old.ptr)
         assert gpu.workspaces == 1
 
 
-# --- the end ------------------------------------------------------------------------------------------------------------------------
+# --- the end ----------------------------------------------------------------------------------------------------------
 
 
 def test_leaving_a_with_block_by_an_error_frees(gpu):
-    with pytest.raises(KeyError), FFT(gpu.array(8)) as transform:
-        transform.plan()
-        transform.execute()
-        raise KeyError
+    def fail():
+        with FFT(gpu.array(8)) as transform:
+            transform.plan()
+            transform.execute()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert gpu.cufft.live() == []
     assert gpu.cuda.live() == []
     assert not gpu.cuda.events

@@ -1,4 +1,4 @@
-"""Work is queued on the stream of the call: the one given, or the current one of the operand's package, whichever that is then."""
+"""Work is queued on the stream of the call: the one given, or the one that is current in the operand's package then."""
 
 import pytest
 
@@ -101,7 +101,7 @@ def test_any_stream_object_will_do(gpu, planned, wrap):
     assert gpu.streams_of("cufftXtExec") == [stream]
 
 
-@pytest.mark.parametrize("stream", ["0", 1.5, True, object()], ids=repr)
+@pytest.mark.parametrize("stream", ["0", 1.5, True, object()], ids=lambda stream: type(stream).__name__)
 def test_what_is_no_stream_is_refused_before_anything_happens(gpu, planned, stream):
     with pytest.raises(TypeError, match=f"stream must be .* got {type(stream).__name__}"):
         planned.execute(stream=stream)

@@ -30,7 +30,8 @@ FUSED = ("RELU", "GELU", "BIAS", "RELU_BIAS", "GELU_BIAS")
 
 def compute(case: Case, framework: Framework, **more: Any) -> tuple[Any, dict[str, Any]]:
     given = {
-        name: framework.array(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()
+        name: framework.array(each.values, case.dtype, each.strides, each.offset)
+        for name, each in case.operands.items()
     }
     q = np.zeros(3, matrix_qualifiers_dtype)
     q["is_conjugate"] = (*case.conj, 0)
@@ -73,9 +74,7 @@ def test_epilogs(framework: Framework, dtype: str, data: Case) -> None:
 
         from matmul_cases import rounded
 
-        halves = {
-            name: replace(each, values=rounded(each.values, "float16")) for name, each in data.operands.items()
-        }
+        halves = {name: replace(each, values=rounded(each.values, "float16")) for name, each in data.operands.items()}
         data = replace(data, dtype="float16", **halves)
     check(data, framework)
 

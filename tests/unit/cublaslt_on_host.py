@@ -1,5 +1,5 @@
 """A cuBLASLt that computes on the host what descriptors and layouts say, and refuses what the library would."""
-# ruff: noqa: N802, the names of the C functions
+# ruff: noqa: N802, N815, the names of the C functions
 
 from __future__ import annotations
 
@@ -76,7 +76,17 @@ class HostCublasLt:
         return self._make()
 
     def cublasLtMatmulAlgoGetHeuristic(
-        self, handle: int, desc: int, a: int, b: int, c: int, d: int, preference: int, limit: int, results: int, count: int
+        self,
+        handle: int,
+        desc: int,
+        a: int,
+        b: int,
+        c: int,
+        d: int,
+        preference: int,
+        limit: int,
+        results: int,
+        count: int,
     ) -> None:
         sizes = [self._shape(layout) for layout in (a, b, c, d)]
         operations = [self._get(desc, attribute, "i", 0) for attribute in (TRANSA, TRANSB)]
@@ -89,7 +99,9 @@ class HostCublasLt:
                 raise cuBLASLtError(INVALID_VALUE)
         if self._get(c, ORDER, "i", 0) != self._get(d, ORDER, "i", 0):
             raise cuBLASLtError(NOT_SUPPORTED)
-        if self._get(desc, EPILOGUE, "I", 1) & BIAS and (self._get(d, ORDER, "i", 0) or not self._get(desc, BIAS_POINTER, "Q", 0)):
+        if self._get(desc, EPILOGUE, "I", 1) & BIAS and (
+            self._get(d, ORDER, "i", 0) or not self._get(desc, BIAS_POINTER, "Q", 0)
+        ):
             raise cuBLASLtError(NOT_SUPPORTED)
         if len({self._get(layout, COUNT, "i", 1) for layout in (a, b, c, d)}) != 1:
             raise cuBLASLtError(INVALID_VALUE)

@@ -25,7 +25,7 @@ NUMPY = BY_NAME["numpy"]
 def test_a_view_tells_the_truth(framework, data):
     shape = data.draw(shapes(max_elements=200))
     layout = data.draw(strides(shape, negative=framework.negative, zero=True))
-    name = data.draw(st.sampled_from(framework.dtypes + ("float32", "float64")))
+    name = data.draw(st.sampled_from((*framework.dtypes, "float32", "float64")))
     array = framework.array(np.zeros(shape, "complex128" if name in COMPLEX_OF.values() else "float64"), name, layout)
     adapter = adapter_of(array)
     view = adapter.view(array)
@@ -104,7 +104,7 @@ def test_mixed_packages_are_named():
     assert common_adapter({"a": np.ones(1), "b": np.ones(2)}).name == "numpy"
 
 
-# --- NumPy ----------------------------------------------------------------------------------------------------------------------------
+# --- NumPy ------------------------------------------------------------------------------------------------------------
 
 
 def test_flags_of_numpy_arrays():
@@ -120,7 +120,9 @@ def test_flags_of_numpy_arrays():
     assert flags(records["b"][:1]) == 0  # the stride of an extent of one means nothing
 
 
-@pytest.mark.parametrize("name", ["longdouble", "clongdouble", "timedelta64", "datetime64[s]", "object", "S3", "U3", "V8"])
+@pytest.mark.parametrize(
+    "name", ["longdouble", "clongdouble", "timedelta64", "datetime64[s]", "object", "S3", "U3", "V8"]
+)
 def test_dtypes_that_numpy_has_and_we_have_not(name):
     with pytest.raises(ValueError, match=r"NumPy dtype .* is not supported.*astype"):
         adapter_of(np.zeros(3, name)).view(np.zeros(3, name))
@@ -149,7 +151,7 @@ def test_large_numpy_results_are_aligned(shape):
         assert array.flags.writeable
 
 
-# --- DLPack ---------------------------------------------------------------------------------------------------------------------------
+# --- DLPack -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_dlpack_producer_gets_its_own_arrays_back():

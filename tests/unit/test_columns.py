@@ -1,18 +1,24 @@
-"""The kernel for columns, thread by thread: the index arithmetic that its source is made of, against NumPy."""
+"""The kernel for columns, thread by thread against NumPy, and which lengths it is used for."""
 
 from __future__ import annotations
 
+import logging
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from columns_on_host import UNUSED, Emulation, name
 
-from nvmath.bindings._errors import LibraryNotFoundError
-from nvmath.fft._columns import recipe_of
+from nvmath._core.dtypes import DTYPES
+from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
+from nvmath.fft import _columns
+from nvmath.fft._columns import RECIPES, Limits, recipe_of, toolkit_fault
 from nvmath.fft._columns_source import Recipe, butterfly, source
+from nvmath.fft._passes import OUTPUT, Columns
 
-LENGTHS = [(n, double) for n in (64, 128, 256, 512, 1024, 2048, 4096, 8192) for double in (False, True)]
-CHOSEN = [recipe for n, double in LENGTHS if (recipe := recipe_of(n, double)) is not None]
+CHOSEN = [*(recipe for recipes in RECIPES.values() for recipe in recipes), *UNUSED]
+H200, A100, L40 = Limits((9, 0), 227 << 10), Limits((8, 0), 163 << 10), Limits((8, 9), 99 << 10)
 OTHERS = [
     Recipe(4096, 2, (16, 16, 16)),
     Recipe(4096, 4, (16, 16, 16), points=32),
@@ -24,100 +30,6 @@ OTHERS = [
     Recipe(512, 8, (8, 8, 8), points=8),
     Recipe(512, 4, (2, 4, 4, 16), double=True),
 ]
-KEPT = 1e-6, 3e-15
-
-
-def name(recipe: Recipe) -> str:
-    """A readable parameter."""
-    return (
-        f"{recipe.length}x{recipe.columns}-{recipe.points}-{recipe.cluster}-{'double' if recipe.double else 'single'}"
-    )
-
-
-class Emulation:
-    """All threads of one tile in step, each with its registers; the buffers hold NaN where nothing was written."""
-
-    def __init__(self, recipe: Recipe, columns: np.ndarray[Any, Any], inverse: bool) -> None:
-        self.recipe, self.columns = recipe, columns
-        self.dtype = np.dtype(np.complex128 if recipe.double else np.complex64)
-        self.turn = (2j if inverse else -2j) * np.pi
-        self.threads = [{"t": np.arange(recipe.lanes), "rank": rank} for rank in range(recipe.cluster)]
-
-    def at(self, rank: int, expression: str) -> np.ndarray[Any, Any]:
-        """The value of an expression in all threads."""
-        value = eval(expression.replace("/", "//"), self.threads[rank])
-        return np.broadcast_to(value, (self.recipe.lanes,))
-
-    def run(self) -> np.ndarray[Any, Any]:
-        """Transform the tile."""
-        recipe = self.recipe
-        ranks = range(recipe.cluster)
-        steps = recipe.first_step * np.arange(recipe.points)
-        registers = [
-            self.columns[self.at(rank, recipe.first_row) + steps[:, None]].astype(self.dtype) for rank in ranks
-        ]
-        for s, stage in enumerate(recipe.stages()):
-            for rank in ranks:
-                for q in range(stage.butterflies):
-                    self.butterfly(registers[rank], stage, q)
-            if s < len(recipe.radices) - 1:
-                registers = self.exchange(registers, s)
-        last = recipe.stages()[-1]
-        result = np.full(self.columns.shape, np.nan, self.dtype)
-        for rank in ranks:
-            for q in range(last.butterflies):
-                for register, distance in recipe.last_rows(q):
-                    result[self.at(rank, recipe.last_row) + distance] = registers[rank][register]
-        return result
-
-    def butterfly(self, registers: np.ndarray[Any, Any], stage: Any, q: int) -> None:
-        """One butterfly of every thread."""
-        for first, *rest in butterfly(stage.radix).operations:
-            a = stage.register(q, first)
-            if len(rest) == 1:
-                b = stage.register(q, rest[0])
-                registers[a], registers[b] = registers[a] + registers[b], registers[a] - registers[b]
-            else:
-                registers[a] *= self.dtype.type(np.exp(self.turn * rest[0] / rest[1]))
-
-    def exchange(self, registers: list[np.ndarray[Any, Any]], e: int) -> list[np.ndarray[Any, Any]]:
-        """Multiply by the twiddle factors and give the points to the next stage."""
-        recipe, stage, after = self.recipe, self.recipe.stages()[e], self.recipe.stages()[e + 1]
-        layout = recipe.exchanges()[e]
-        shared = np.full((recipe.cluster, layout.extent, recipe.columns), np.nan, self.dtype)
-        tables = [self.table(rank) for rank in range(recipe.cluster)]
-        digits = butterfly(stage.radix).digits
-        for rank in range(recipe.cluster):
-            own = layout.at(self.at(rank, stage.rho), self.at(rank, stage.j))  # type: ignore[arg-type]
-            factor = stage.factors + self.at(rank, stage.factor)
-            for q in range(stage.butterflies):
-                for d in range(stage.radix):
-                    value = registers[rank][stage.register(q, digits[d])]
-                    if d:
-                        value = value * tables[rank][factor + stage.width * (d - 1) + stage.factor_steps[q], None]
-                    owner, distance = recipe.written(e, q, d)
-                    target = shared[owner if e == 0 else rank]
-                    assert np.isnan(target[own + distance]).all()
-                    target[own + distance] = value
-        result = []
-        for rank in range(recipe.cluster):
-            own = layout.at(self.at(rank, after.rho), self.at(rank, after.j))  # type: ignore[arg-type]
-            points = np.full_like(registers[rank], np.nan)
-            for q in range(after.butterflies):
-                for k in range(after.radix):
-                    points[after.register(q, k)] = shared[rank, own + recipe.read(e, q, k)]
-            result.append(points)
-        return result
-
-    def table(self, rank: int) -> np.ndarray[Any, Any]:
-        """The twiddle factors of a block, as its threads make them."""
-        recipe = self.recipe
-        table = np.full(recipe.table_extent, np.nan, self.dtype)
-        for s, stage in enumerate(recipe.stages()[:-1]):
-            i = np.arange(stage.width * (stage.radix - 1))
-            turns = eval(recipe.turns(s).replace("/", "//"), {"i": i, "rank": rank})
-            table[stage.factors + i] = np.exp(self.turn * turns / stage.size)
-        return table
 
 
 @pytest.mark.parametrize("inverse", [False, True])
@@ -195,3 +107,72 @@ def test_source_compiles(recipe: Recipe, prolog: bool, epilog: bool) -> None:
         pytest.skip(str(error))
     code = nvrtc.compile(source(recipe, True, prolog, epilog), options=("-arch=sm_90", "-rdc=true"), kind="ltoir")
     assert code
+
+
+def columns(length: int, width: int, outer: int = 1, dtype: str = "float32") -> Columns:
+    """Rows without gaps, in place."""
+    layout = (width, length * width) * 2
+    return Columns(OUTPUT, OUTPUT, DTYPES[dtype], length, width, outer, *layout)
+
+
+@pytest.mark.parametrize(
+    ("step", "limits", "wanted"),
+    [
+        (columns(4096, 2049), H200, (8, 2)),
+        (columns(4096, 2049), A100, (4, 1)),  # no clusters
+        (columns(4096, 2049), L40, None),  # not enough shared memory
+        (columns(8192, 2049), H200, None),  # does not pay
+        (columns(2048, 33), H200, (8, 1)),
+        (columns(1024, 1024), L40, (8, 1)),
+        (columns(512, 2049), L40, (16, 1)),
+        (columns(512, 16, outer=8), H200, (16, 1)),
+        (columns(512, 16, outer=7), H200, None),  # little data
+        (columns(4096, 15), H200, None),  # few columns
+        (columns(256, 4096), H200, None),  # not measured
+        (columns(4096, 2049, dtype="float64"), H200, None),
+        (columns(4096, 2049, dtype="float16"), H200, None),
+        (columns(4095, 2049), H200, None),
+    ],
+)
+def test_what_is_used(step: Columns, limits: Limits, wanted: tuple[int, int] | None) -> None:
+    recipe = recipe_of(step, limits)
+    assert (None if recipe is None else (recipe.columns, recipe.cluster)) == wanted
+    assert recipe is None or recipe.length == step.length
+
+
+def missing() -> None:
+    """A library that is not there."""
+    raise LibraryNotFoundError("NVRTC was not found; this operation needs it.\n  looked for: libnvrtc.so")
+
+
+def old() -> None:
+    """A function that an old library does not have."""
+    raise FunctionNotFoundError("nvJitLinkVersion is not in nvJitLink 12.0 (libnvJitLink.so)")
+
+
+@pytest.mark.parametrize(
+    ("library", "function", "behaviour", "text"),
+    [
+        ("nvrtc", "version", missing, "NVRTC was not found; this operation needs it."),
+        ("nvjitlink", "version", old, "nvJitLinkVersion is not in nvJitLink 12.0 (libnvJitLink.so)"),
+        ("nvrtc", "supported_archs", lambda: [75, 80], "NVRTC 12.9 does not know compute capability 9.0"),
+    ],
+)
+def test_without_a_fitting_toolkit_it_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, library: str, function: str, behaviour: Any, text: str
+) -> None:
+    nvrtc = SimpleNamespace(version=lambda: (12, 9), supported_archs=lambda: [75, 80, 90])
+    libraries = {"nvrtc": nvrtc, "nvjitlink": SimpleNamespace(version=lambda: (12, 9))}
+    for title, imitation in libraries.items():
+        monkeypatch.setattr(_columns, title, imitation)
+    monkeypatch.setattr(_columns, "limits_of", lambda device: H200)
+    monkeypatch.setattr(_columns, "toolkit_fault", toolkit_fault.__wrapped__)  # without what it remembers
+    caplog.set_level(logging.DEBUG)
+    assert _columns.pays(0, columns(4096, 2049))
+    assert not caplog.records
+    setattr(libraries[library], function, behaviour)
+    assert not _columns.pays(0, columns(4096, 2049))
+    assert [record.levelno for record in caplog.records] == [logging.DEBUG]
+    assert text in caplog.text
+    assert not _columns.pays(0, columns(4095, 2049))
+    assert len(caplog.records) == 1

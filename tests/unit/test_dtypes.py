@@ -28,7 +28,8 @@ def test_codes_are_those_of_the_public_enumeration(name):
 
 
 @pytest.mark.parametrize(
-    ("real", "complex_"), [("float16", "complex32"), ("bfloat16", "bcomplex32"), ("float32", "complex64"), ("float64", "complex128")]
+    ("real", "complex_"),
+    [("float16", "complex32"), ("bfloat16", "bcomplex32"), ("float32", "complex64"), ("float64", "complex128")],
 )
 def test_partners(real, complex_):
     assert dtype(real).complex is dtype(complex_)

@@ -1,7 +1,7 @@
 """Lowering: whatever a library can and cannot do, the steps compute the transform and spare the operand.
 
-The libraries here are imitations over NumPy that do what their :class:`Capability` promises and nothing more: they check the layouts that
-they are given, destroy what they may destroy, and read every argument as the interface that they imitate does.
+The libraries here are imitations over NumPy that do what their :class:`Capability` promises and nothing more: they check the
+layouts that they are given, destroy what they may destroy, and read every argument as the interface that they imitate does.
 """
 
 from dataclasses import replace
@@ -11,15 +11,17 @@ from math import prod
 import numpy as np
 import oracles
 import pytest
+from columns_on_host import Emulation
 from fft_cases import Case, cases, examples
-from frameworks import BY_NAME, storage
+from frameworks import BY_NAME, row_major, storage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nvmath._core import kernels_host
 from nvmath._core.dtypes import DTYPES, dtype
 from nvmath.fft import FFTDirection, FFTOptions
-from nvmath.fft._passes import Capability, Move, Transform, lower
+from nvmath.fft._columns import Limits, recipe_of
+from nvmath.fft._passes import INPUT, OUTPUT, Capability, Columns, Load, Move, Store, Transform, lower
 from nvmath.fft._plan import launch_of
 from nvmath.fft._problem import specify
 
@@ -27,6 +29,7 @@ NUMPY = BY_NAME["numpy"]
 
 
 class HostMover:
+    columns = None
     move = staticmethod(
         lambda step: kernels_host.move(
             step.shape, step.in_strides, step.out_strides, step.in_dtype, step.out_dtype, step.zero_nbytes
@@ -142,8 +145,12 @@ LIBRARIES = {
     "cuFFT that always loops": lambda: replace(cufft(), loop_limit=lambda work: 1 << 30),
     "one axis at a time": lambda: capability(max_rank=1, c2r_rank=1, preserves_c2r=lambda rank: False),
     "nested, one axis at a time": lambda: replace(cufft(), max_rank=1, paired=False, ignores_imaginary=True),
-    "two axes, C2R of two that destroys": lambda: capability(max_rank=2, c2r_rank=2, preserves_c2r=lambda rank: rank == 1),
-    "no negative strides": lambda: capability(negative=False, max_rank=3, c2r_rank=3, preserves_c2r=lambda rank: rank == 1),
+    "two axes, C2R of two that destroys": lambda: capability(
+        max_rank=2, c2r_rank=2, preserves_c2r=lambda rank: rank == 1
+    ),
+    "no negative strides": lambda: capability(
+        negative=False, max_rank=3, c2r_rank=3, preserves_c2r=lambda rank: rank == 1
+    ),
     "no loops": lambda: capability(loop_limit=lambda work: 0),
     "MKL": lambda: capability(max_rank=7, c2r_rank=1),
 }
@@ -155,7 +162,13 @@ def problem_of(case: Case, *, inplace=False):
         result_layout=case.layout,
     )  # fmt: skip
     return specify(
-        case.shape, case.strides, dtype(case.dtype), axes=case.axes, options=options, extents=case.extents, norm=case.norm
+        case.shape,
+        case.strides,
+        dtype(case.dtype),
+        axes=case.axes,
+        options=options,
+        extents=case.extents,
+        norm=case.norm,
     )
 
 
@@ -218,10 +231,13 @@ def test_half_precision_is_converted_once(name, data):
         got = got[..., 0].astype(np.float64) + 1j * got[..., 1]
     oracles.assert_close(got, case.want(values), case.result_dtype, case.axes, case.points)
     steps = lower(problem, LIBRARIES[name]()).steps
-    assert [step for step in steps if isinstance(step, Move) and step.in_dtype is not step.out_dtype] == [steps[0], steps[-1]]
+    assert [step for step in steps if isinstance(step, Move) and step.in_dtype is not step.out_dtype] == [
+        steps[0],
+        steps[-1],
+    ]
 
 
-# --- what it costs ------------------------------------------------------------------------------------------------------------------
+# --- what it costs ----------------------------------------------------------------------------------------------------
 
 # operand shape, strides or None, axes, kind -> is it one call of cuFFT on the operand and the result?
 DIRECT = [
@@ -256,16 +272,10 @@ DIRECT = [
 def test_what_cufft_does_in_one_call(shape, strides, axes, kind, direct):
     operand = dtype("float64" if kind == "R2C" else "complex128")
     options = FFTOptions(fft_type=kind, result_layout="natural")
-    problem = specify(shape, strides or oracles_strides(shape), operand, axes=axes, options=options)
+    problem = specify(shape, strides or row_major(shape), operand, axes=axes, options=options)
     passes = lower(problem, cufft())
     assert passes.direct is direct
     assert direct or passes.steps
-
-
-def oracles_strides(shape):
-    from frameworks import row_major
-
-    return row_major(shape)
 
 
 def test_a_few_batches_are_a_loop_and_many_are_a_copy():
@@ -297,7 +307,9 @@ def test_callbacks_that_see_offsets_allow_no_loop():
     problem = specify((3, 5, 8), (100, 9, 1), dtype("complex128"), axes=(2,), options=FFTOptions())
     (step, *_) = [step for step in lower(problem, cufft(), single=True).steps if isinstance(step, Transform)]
     assert not step.loop
-    impossible = specify((2, 3, 2, 3, 2, 3, 2, 3), oracles_strides((2, 3) * 4), dtype("complex128"), axes=range(8), options=FFTOptions())
+    impossible = specify(
+        (2, 3, 2, 3, 2, 3, 2, 3), row_major((2, 3) * 4), dtype("complex128"), axes=range(8), options=FFTOptions()
+    )
     with pytest.raises(ValueError, match="Callbacks are not possible"):
         lower(impossible, cufft(), single=True)
 
@@ -305,6 +317,220 @@ def test_callbacks_that_see_offsets_allow_no_loop():
 def test_scratch_is_as_large_as_what_lies_in_it():
     for shape, axes, kind in (((4, 6, 8), (1,), "C2C"), ((4, 6, 5), (2,), "C2R"), ((4, 6, 8), (2, 0), "R2C")):
         operand = dtype("float64" if kind == "R2C" else "complex128")
-        problem = specify(shape, oracles_strides(shape), operand, axes=axes, options=FFTOptions(fft_type=kind))
+        problem = specify(shape, row_major(shape), operand, axes=axes, options=FFTOptions(fft_type=kind))
         for nbytes in lower(problem, cufft()).scratch:
-            assert nbytes in (prod(problem.shape) * operand.itemsize, prod(problem.out_shape) * problem.out_dtype.itemsize)
+            assert nbytes in (
+                prod(problem.shape) * operand.itemsize,
+                prod(problem.out_shape) * problem.out_dtype.itemsize,
+            )
+
+
+# --- callbacks --------------------------------------------------------------------------------------------------------
+
+H200 = Limits((9, 0), 227 << 10)
+KINDS = {"R2C": "float32", "C2C": "complex64", "C2R": "complex64"}
+
+
+def offsets(shape, strides):
+    """Of every element, from the first one."""
+    return sum(
+        np.arange(extent).reshape(-1, *[1] * (len(shape) - 1 - axis)) * stride
+        for axis, (extent, stride) in enumerate(zip(shape, strides, strict=True))
+    )
+
+
+def factors(shape, strides, phase=0.0):
+    """What the callbacks multiply by: numbers that follow from the offsets."""
+    return 1.5 + np.cos(phase + np.broadcast_to(offsets(shape, strides), shape))
+
+
+class CallingMover(HostMover):
+    """Callbacks that multiply, and the kernel for columns; a real recipe runs thread by thread."""
+
+    def load(self, step):
+        def run(source, target):
+            values = kernels_host.array_at(source, step.shape, step.in_strides, step.dtype)
+            result = kernels_host.array_at(target, step.shape, step.out_strides, step.dtype)
+            result[...] = values * factors(step.shape, step.in_strides, 1.0)
+
+        return run
+
+    def store(self, step):
+        def run(source, target):
+            assert source == target
+            values = kernels_host.array_at(target, step.shape, step.strides, step.dtype)
+            values *= factors(step.shape, step.strides, 2.0)
+
+        return run
+
+    def columns(self, step, direction):
+        shape, complex_ = (step.outer, step.length, step.width), DTYPES[step.precision.partner]
+        in_strides, out_strides = (step.in_outer, step.in_row, 1), (step.out_outer, step.out_row, 1)
+        inverse, recipe = direction is FFTDirection.INVERSE, recipe_of(step, H200)
+
+        def run(source, target):
+            assert (source == target) == (step.source == step.target)
+            values = kernels_host.array_at(source, shape, in_strides, complex_)
+            result = kernels_host.array_at(target, shape, out_strides, complex_)
+            if step.prolog:
+                values = values * factors(shape, in_strides, 1.0)
+            if recipe:
+                made = np.stack([Emulation(recipe, columns, inverse).run() for columns in values])
+            else:
+                made = oracles.fft(values, (1,), "C2C", (step.length,), direction=int(direction))
+            result[...] = made * factors(shape, out_strides, 2.0) if step.epilog else made
+
+        return run
+
+
+def powers_of_two(step):
+    """A capability that random cases meet."""
+    return step.length & (step.length - 1) == 0 and step.width >= 2
+
+
+def measured(step):
+    """What is chosen on a GPU."""
+    return recipe_of(step, H200) is not None
+
+
+CALLED = {
+    "everything": lambda: capability(columns=powers_of_two),
+    "cuFFT": lambda: replace(cufft(), columns=powers_of_two),
+    "cuFFT that never loops": lambda: replace(cufft(), columns=powers_of_two, loop_limit=lambda work: 0),
+    "one axis at a time": lambda: capability(columns=powers_of_two, max_rank=1, c2r_rank=1),
+    "no columns": cufft,
+}
+
+
+def check_called(case, library, prolog, epilog, *, inplace=False):
+    """Run the steps with callbacks, compare, and return them."""
+    problem = problem_of(case, inplace=inplace)
+    passes = lower(problem, library, prolog=prolog, epilog=epilog)
+    values = case.values()
+    memory = aligned_storage(values, case.dtype, case.strides, case.offset)
+    before = memory.flat.tobytes()
+    source = memory.flat.ctypes.data + memory.start * memory.flat[:1].nbytes
+    call = launch_of(problem, passes, Imitation(library), CallingMover(), FFTDirection(case.direction))
+    if inplace:
+        call(source, source)
+        got = memory.view()
+    else:
+        result = aligned_storage(np.full(problem.out_shape, np.nan), problem.out_dtype.name, problem.out_strides, 0)
+        call(source, result.flat.ctypes.data)
+        assert memory.flat.tobytes() == before, "the operand, or memory beside it, was written to"
+        got = result.view()
+    if prolog:
+        kept = tuple(slice(min(pair)) for pair in zip(problem.shape, problem.source_shape, strict=True))
+        values = np.array(values)
+        values[kept] *= factors(problem.shape, problem.in_strides, 1.0)[kept]
+    want = case.want(values)
+    if epilog:
+        want = want * factors(problem.out_shape, problem.out_strides, 2.0)
+    oracles.assert_close(got, want, case.result_dtype, case.axes, case.points, slack=2.0)
+    return passes
+
+
+@pytest.mark.parametrize("name", CALLED)
+@examples(150)
+@given(data=st.data(), prolog=st.booleans(), epilog=st.booleans())
+def test_callbacks_are_applied_once_at_their_offsets(name, data, prolog, epilog):
+    case = data.draw(cases(NUMPY, max_elements=1500))
+    check_called(case, CALLED[name](), prolog, epilog)
+
+
+@pytest.mark.parametrize("name", CALLED)
+@examples(60)
+@given(data=st.data(), prolog=st.booleans(), epilog=st.booleans())
+def test_callbacks_are_applied_in_place(name, data, prolog, epilog):
+    case = data.draw(cases(NUMPY, kinds=("C2C",), max_elements=1500, resized=False, zero_strides=False))
+    check_called(case, CALLED[name](), prolog, epilog, inplace=True)
+
+
+def case_of(kind, shape, axes, *, strides=None, layout="natural", extents=None, direction=-1, norm=None):
+    """A case in single precision."""
+    return Case(
+        kind, KINDS[kind], shape, strides or row_major(shape), 0, axes, direction, "even", extents, norm, layout, seed=1
+    )  # fmt: skip
+
+
+R, C, L, S = Transform, Columns, Load, Store
+
+# kind, shape, axes, other metadata, callbacks -> steps, and width, outer, in_row and out_row of the columns
+STEPS = [
+    ("R2C", (4096, 4096), (0, 1), {}, "e", [R, C], (2049, 1, 2049, 2049)),
+    ("R2C", (4096, 4096), (0, 1), {"layout": "optimized"}, "e", [R, C], (2049, 1, 2049, 2049)),
+    ("R2C", (4096, 4096), (0, 1), {}, "pe", [L, R, C], (2049, 1, 2049, 2049)),
+    ("R2C", (4096, 4096), (0, 1), {}, "p", [L, R], None),
+    ("R2C", (4096, 4096), (0, 1), {}, "", [R], None),
+    ("R2C", (4096, 4095), (0, 1), {}, "e", [R, C], (2048, 1, 2048, 2048)),
+    ("R2C", (4095, 4096), (0, 1), {}, "e", [R, S], None),
+    ("R2C", (512, 100), (0, 1), {}, "e", [R, S], None),  # little data
+    ("R2C", (4096, 512), (1, 0), {}, "e", [Move, R, Move, S], None),  # the halved axis is the slow one
+    ("R2C", (4096, 512), (0,), {}, "e", [R, S], None),  # one pass, real to complex
+    ("R2C", (8, 512, 1024), (1, 2), {}, "e", [R, C], (513, 8, 513, 513)),
+    ("R2C", (512, 96, 64), (0, 1, 2), {}, "e", [R, C], (96 * 33, 1, 96 * 33, 96 * 33)),
+    ("R2C", (512, 96, 64), (1, 0, 2), {}, "e", [R, C], (96 * 33, 1, 96 * 33, 96 * 33)),
+    ("R2C", (96, 512, 1024), (0, 1, 2), {}, "e", [R, S], None),  # only the slowest axis
+    ("R2C", (300, 4096), (0, 1), {"extents": (512, 4096)}, "e", [Move, R, C], (2049, 1, 2049, 2049)),
+    ("C2C", (512, 2049), (0,), {}, "e", [C], (2049, 1, 2049, 2049)),
+    ("C2C", (512, 2049), (0,), {}, "p", [C], (2049, 1, 2049, 2049)),
+    ("C2C", (512, 2049), (0,), {}, "pe", [C], (2049, 1, 2049, 2049)),
+    ("C2C", (512, 2049), (0,), {"layout": "optimized"}, "e", [R, S], None),  # the result is transposed
+    ("C2C", (3, 512, 200), (1,), {"strides": (512 * 256, 256, 1)}, "pe", [C], (200, 3, 256, 200)),
+    ("C2C", (300, 2049), (0,), {"extents": (512,)}, "pe", [Move, L, C], (2049, 1, 2049, 2049)),
+    ("C2C", (512, 512), (0, 1), {}, "e", [R, C], (512, 1, 512, 512)),
+    ("C2C", (512, 512), (0, 1), {"strides": (1, 512)}, "e", [R, C], (512, 1, 512, 512)),
+    ("C2C", (512, 512), (0, 1), {}, "pe", [L, R, C], (512, 1, 512, 512)),
+    ("C2C", (512, 512), (0, 1), {}, "p", [L, R], None),
+    ("C2C", (512, 40, 32), (0, 1), {}, "e", [R, S], None),  # the first pass would need a loop
+    ("C2R", (512, 513), (0, 1), {}, "pe", None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "shape", "axes", "rest", "called", "kinds", "layout"), STEPS)
+def test_where_columns_are_transformed_by_a_kernel_of_our_own(kind, shape, axes, rest, called, kinds, layout):
+    problem = problem_of(case_of(kind, shape, axes, **rest))
+    passes = lower(problem, replace(cufft(), columns=measured), prolog="p" in called, epilog="e" in called)
+    if kinds is None:
+        assert not any(isinstance(step, Columns) for step in passes.steps)
+        return
+    assert [type(step) for step in passes.steps] == kinds
+    last = passes.steps[-1]
+    if isinstance(last, Columns):
+        assert (last.width, last.outer, last.in_row, last.out_row) == layout
+        assert last.target == OUTPUT
+        assert last.epilog is ("e" in called)
+        assert last.prolog is ("p" in called and L not in kinds)
+        assert last.source == (passes.steps[-2].target if len(kinds) > 1 else INPUT)
+        assert len(passes.scratch) == sum(step.target not in (INPUT, OUTPUT) for step in passes.steps)
+
+
+@pytest.mark.parametrize("shape", [(512, 200), (512, 512)])
+def test_columns_in_place(shape):
+    axes = (0,) if shape == (512, 200) else (0, 1)
+    passes = lower(
+        problem_of(case_of("C2C", shape, axes), inplace=True), replace(cufft(), columns=measured), epilog=True
+    )
+    assert {(step.source, step.target) for step in passes.steps} == {(INPUT, INPUT)}
+    assert isinstance(passes.steps[-1], Columns)
+    assert passes.scratch == ()
+
+
+@pytest.mark.parametrize(
+    ("case", "inplace"),
+    [
+        (case_of("R2C", (512, 300), (0, 1), norm="ortho"), False),
+        (case_of("R2C", (2, 1024, 97), (1, 2)), False),
+        (case_of("R2C", (512, 5, 50), (0, 1, 2)), False),
+        (case_of("C2C", (2048, 33), (0,)), False),
+        (case_of("C2C", (2048, 33), (0,), direction=1, norm="forward"), True),
+        (case_of("C2C", (4096, 18), (0, 1), strides=(20, 1), direction=1), True),
+        (case_of("C2C", (4096, 17), (0,)), False),
+        (case_of("C2C", (300, 200), (0,), extents=(512,)), False),
+    ],
+    ids=str,
+)
+def test_the_kernel_for_columns_within_a_plan(case, inplace):
+    """Thread by thread, with the recipes that a GPU would use."""
+    passes = check_called(case, replace(cufft(), columns=measured), True, True, inplace=inplace)
+    assert isinstance(passes.steps[-1], Columns)

@@ -79,8 +79,9 @@ def test_the_kind_follows_from_the_dtype(name, asked, kind):
 
 @pytest.mark.parametrize(
     ("axes", "ndim", "expected"),
-    [(None, 3, (0, 1, 2)), ((), 3, (0, 1, 2)), ([], 5, (0, 1, 2, 3, 4)), ([-1], 3, (2,)), ([2, 0], 3, (2, 0)), (range(2), 3, (0, 1)),
-     (np.array([1, 0]), 2, (1, 0)), (iter([1]), 2, (1,)), ([True], 2, (1,)), ([np.uint8(1)], 2, (1,)), ([-3, -2, -1], 3, (0, 1, 2))],
+    [(None, 3, (0, 1, 2)), ((), 3, (0, 1, 2)), ([], 5, (0, 1, 2, 3, 4)), ([-1], 3, (2,)), ([2, 0], 3, (2, 0)),
+     (range(2), 3, (0, 1)),      (np.array([1, 0]), 2, (1, 0)), (iter([1]), 2, (1,)),
+     ([True], 2, (1,)), ([np.uint8(1)], 2, (1,)), ([-3, -2, -1], 3, (0, 1, 2))],
 )  # fmt: skip
 def test_axes(axes, ndim, expected):
     assert normalise_axes(axes, ndim) == expected

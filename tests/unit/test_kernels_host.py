@@ -60,7 +60,9 @@ def test_move_narrows_like_ieee():
 
 def test_move_clears_what_a_larger_target_has_beside():
     source, target = np.arange(6.0).reshape(2, 3), np.full((2, 5), np.nan)
-    kernels_host.move((2, 3), (3, 1), (5, 1), dtype("float64"), dtype("float64"), 80)(source.ctypes.data, target.ctypes.data)
+    kernels_host.move((2, 3), (3, 1), (5, 1), dtype("float64"), dtype("float64"), 80)(
+        source.ctypes.data, target.ctypes.data
+    )
     np.testing.assert_array_equal(target, np.pad(source, ((0, 0), (0, 2))))
 
 
@@ -91,7 +93,7 @@ def test_clean_clears_imaginary_parts_only():
     np.testing.assert_array_equal(values[:, 1:3].imag, np.arange(12.0).reshape(3, 4)[:, 1:3])
 
 
-@pytest.mark.parametrize("nbytes", [0, 1, 63, 1 << 20])
+@pytest.mark.parametrize("nbytes", [1, 63, 1 << 20])
 def test_scratch_is_aligned(nbytes):
     ptr, owner = kernels_host.scratch(nbytes)
     assert ptr % 64 == 0

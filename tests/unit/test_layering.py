@@ -34,7 +34,9 @@ def imports(path, *, inside_functions):
             elif isinstance(child, ast.ImportFrom):
                 base = package[: len(package) - child.level + 1] if child.level else []
                 module = ".".join([*base, *([child.module] if child.module else [])])
-                found.update({module, *(f"{module}.{alias.name}" for alias in child.names)} if child.level else {module})
+                found.update(
+                    {module, *(f"{module}.{alias.name}" for alias in child.names)} if child.level else {module}
+                )
             visit(child)
 
     visit(ast.parse(path.read_text()))
@@ -55,7 +57,15 @@ def test_bindings_know_the_standard_library_only(path):
 
 @pytest.mark.parametrize("path", [p for p in FILES if "_core" in p.parts], ids=name_of)
 def test_the_core_knows_no_domain(path):
-    domains = ("nvmath.fft", "nvmath.linalg", "nvmath.sparse", "nvmath.tensor", "nvmath.device", "nvmath.distributed", "nvmath.interop")
+    domains = (
+        "nvmath.fft",
+        "nvmath.linalg",
+        "nvmath.sparse",
+        "nvmath.tensor",
+        "nvmath.device",
+        "nvmath.distributed",
+        "nvmath.interop",
+    )
     names = imports(path, inside_functions=True)
     assert not [name for name in names if name.startswith(domains)]
     bindings = [name for name in names if name.startswith("nvmath.bindings.")]
@@ -76,7 +86,9 @@ def test_a_domain_knows_the_core_and_its_own_libraries(path):
     names = imports(path, inside_functions=True)
     bindings = {name.split(".")[2] for name in names if name.startswith("nvmath.bindings.")}
     assert bindings <= {"cufft", "nvpl", "_seam", "_cuda", "_nvrtc", "_nvjitlink"}, bindings
-    others = [name for name in names if name.startswith("nvmath.") and name.split(".")[1] in {"linalg", "sparse", "tensor"}]
+    others = [
+        name for name in names if name.startswith("nvmath.") and name.split(".")[1] in {"linalg", "sparse", "tensor"}
+    ]
     assert not others
 
 

@@ -48,7 +48,8 @@ def test_dense_fills_memory_in_any_order(shape, random):
 def test_is_dense_by_brute_force(array):
     shape, strides = array
     filled = all(stride > 0 for extent, stride in zip(shape, strides, strict=True) if extent > 1) and (
-        sorted(offsets(shape, [s if n > 1 else 0 for n, s in zip(shape, strides, strict=True)])) == list(range(math.prod(shape)))
+        sorted(offsets(shape, [s if n > 1 else 0 for n, s in zip(shape, strides, strict=True)]))
+        == list(range(math.prod(shape)))
     )
     assert layout.is_dense(shape, strides) == filled
 
@@ -103,7 +104,9 @@ dims = st.lists(st.tuples(st.integers(1, 5), steps, steps), max_size=5)
 def test_merge_visits_the_same_pairs(given_dims):
     def pairs(dims):
         shape = [dim[0] for dim in dims]
-        return sorted(zip(offsets(shape, [dim[1] for dim in dims]), offsets(shape, [dim[2] for dim in dims]), strict=True))
+        return sorted(
+            zip(offsets(shape, [dim[1] for dim in dims]), offsets(shape, [dim[2] for dim in dims]), strict=True)
+        )
 
     merged = layout.merge(given_dims)
     assert pairs(merged) == pairs(given_dims)

@@ -28,7 +28,7 @@ from nvmath.linalg.advanced._problem import specify
 from nvmath.linalg.advanced._scalars import Scalars
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cublaslt_on_host import Driver, HostCublasLt  # noqa: E402
+from cublaslt_on_host import Driver, HostCublasLt
 
 PLACE: Any = SimpleNamespace(device_id=0, current=nullcontext)
 ADAPTER: Any = SimpleNamespace(allocate=lambda nbytes, device, stream: kernels_host.scratch(nbytes))

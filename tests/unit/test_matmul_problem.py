@@ -10,7 +10,7 @@ from frameworks import row_major
 
 from nvmath._core.dtypes import DTYPES
 from nvmath._enums import CudaDataType
-from nvmath.linalg._matrix import COLUMN, ROW, Matrix, Operand, leading_dimension, matrix_of, merge_batches, packed, readable
+from nvmath.linalg._matrix import COLUMN, ROW, Matrix, Operand, leading_dimension, merge_batches, packed, readable
 from nvmath.linalg.advanced import (
     MatmulComputeType,
     MatmulEpilog,
@@ -20,7 +20,7 @@ from nvmath.linalg.advanced import (
     matrix_qualifiers_dtype,
 )
 from nvmath.linalg.advanced._gemm import Capability, lower
-from nvmath.linalg.advanced._options import check_epilog_inputs, coerce_epilog, coerce_qualifiers
+from nvmath.linalg.advanced._options import EPILOGS, check_epilog_inputs, coerce_epilog, coerce_qualifiers
 from nvmath.linalg.advanced._problem import MatmulProblem, differences, specify
 from nvmath.linalg.advanced._scalars import Scalars
 
@@ -28,15 +28,19 @@ GPU = Capability(separate_addend=True, single_batch=True, column_epilogs=True)
 CPU = Capability(separate_addend=False, single_batch=False, column_epilogs=False)
 
 
-def op(shape: tuple[int, ...], dtype: str = "float32", strides: tuple[int, ...] | None = None, **fields: Any) -> Operand:
+def op(
+    shape: tuple[int, ...], dtype: str = "float32", strides: tuple[int, ...] | None = None, **fields: Any
+) -> Operand:
     return Operand(shape, row_major(shape) if strides is None else strides, DTYPES[dtype], **fields)
 
 
-def problem(*operands: Operand, options: dict[str, Any] | None = None, epilog: Any = None, bias: Operand | None = None) -> MatmulProblem:
+def problem(
+    *operands: Operand, options: dict[str, Any] | None = None, epilog: Any = None, bias: Operand | None = None
+) -> MatmulProblem:
     return specify(*operands, bias=bias, options=MatmulOptions(**(options or {})), epilog=coerce_epilog(epilog))
 
 
-# --- shapes ---------------------------------------------------------------------------------------------------------------------------
+# --- shapes -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -101,14 +105,18 @@ def test_addends_that_do_not_fit(c, message):
 def test_in_place():
     made = problem(op((2, 4)), op((4, 3)), op((2, 3), strides=(1, 5)), options={"inplace": True})
     assert (made.out_shape, made.out_strides) == ((2, 3), (1, 5))
-    for c, message in ((None, "needs operand c"), (op((2, 1)), "inplace if operand C is broadcast"), (op((2, 3), strides=(0, 1)), "may overlap")):
+    for c, message in (
+        (None, "needs operand c"),
+        (op((2, 1)), "inplace if operand C is broadcast"),
+        (op((2, 3), strides=(0, 1)), "may overlap"),
+    ):
         with pytest.raises(ValueError, match=message):
             problem(op((2, 4)), op((4, 3)), *([c] if c else []), options={"inplace": True})
     with pytest.raises(ValueError, match="inplace if operand C is broadcast"):
         problem(op((5, 2, 4)), op((4, 3)), op((2, 3)), options={"inplace": True})
 
 
-# --- layouts --------------------------------------------------------------------------------------------------------------------------
+# --- layouts ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +133,9 @@ def test_in_place():
 )
 def test_order_of_the_result(a, c, epilog, order):
     operands = [op((2, 4), strides=a), op((4, 3))] + ([op((2, 3), strides=c)] if c else [])
-    made = problem(*operands, epilog=epilog, bias=op((2,)) if epilog in (MatmulEpilog.BIAS, MatmulEpilog.RELU_BIAS) else None)
+    made = problem(
+        *operands, epilog=epilog, bias=op((2,)) if epilog in (MatmulEpilog.BIAS, MatmulEpilog.RELU_BIAS) else None
+    )
     assert made.d.order == order
     assert made.out_strides == ((3, 1) if order == ROW else (1, 2))
 
@@ -151,8 +161,9 @@ def test_a_size_of_one_says_nothing_about_strides():
 @pytest.mark.parametrize(
     ("layout", "ld"),
     [
-        ((3, 4, 1, 3), 3), ((3, 4, 1, 7), 7), ((3, 4, 4, 1), None), ((3, 4, 1, 2), None), ((3, 4, 2, 6), None), ((3, 4, 1, -3), None),
-        ((1, 4, 99, 2), 2), ((1, 4, 1, 0), None), ((3, 1, 1, 77), 3), ((3, 1, 2, 1), None), ((0, 4, 5, 5), 1), ((3, 0, 1, 1), 3),
+        ((3, 4, 1, 3), 3), ((3, 4, 1, 7), 7), ((3, 4, 4, 1), None), ((3, 4, 1, 2), None), ((3, 4, 2, 6), None),
+        ((3, 4, 1, -3), None), ((1, 4, 99, 2), 2), ((1, 4, 1, 0), None), ((3, 1, 1, 77), 3), ((3, 1, 2, 1), None),
+        ((0, 4, 5, 5), 1), ((3, 0, 1, 1), 3),
     ],
 )  # fmt: skip
 def test_leading_dimension(layout, ld):
@@ -187,7 +198,7 @@ def test_batches_are_merged():
     assert merge_batches((1,), (60,)) == ((), [()])
 
 
-# --- lowering -------------------------------------------------------------------------------------------------------------------------
+# --- lowering ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_row_major_result_is_computed_as_its_transpose():
@@ -204,7 +215,9 @@ def test_a_bias_is_for_columns():
 
 
 def test_a_row_major_c_in_place_with_a_bias_goes_through_scratch():
-    made = problem(op((2, 4)), op((4, 3)), op((2, 3)), options={"inplace": True}, epilog=MatmulEpilog.BIAS, bias=op((2,)))
+    made = problem(
+        op((2, 4)), op((4, 3)), op((2, 3)), options={"inplace": True}, epilog=MatmulEpilog.BIAS, bias=op((2,))
+    )
     gemm = lower(made, GPU)
     assert gemm.store is not None
     assert gemm.fill is not None
@@ -227,7 +240,7 @@ def test_a_column_that_is_added_is_not_copied():
     assert dict(lower(problem(op((2, 4)), op((4, 3)), op((2, 1), strides=(7, 1))), GPU).loads).keys() == {"c"}
 
 
-# --- dtypes ---------------------------------------------------------------------------------------------------------------------------
+# --- dtypes -----------------------------------------------------------------------------------------------------------
 
 
 def test_dtypes_that_do_not_fit():
@@ -245,8 +258,9 @@ def test_dtypes_that_do_not_fit():
 @pytest.mark.parametrize(
     ("dtype", "compute", "scale"),
     [
-        ("float16", "COMPUTE_32F", "CUDA_R_32F"), ("bfloat16", "COMPUTE_32F", "CUDA_R_32F"), ("float32", "COMPUTE_32F", "CUDA_R_32F"),
-        ("float64", "COMPUTE_64F", "CUDA_R_64F"), ("complex64", "COMPUTE_32F", "CUDA_C_32F"), ("complex128", "COMPUTE_64F", "CUDA_C_64F"),
+        ("float16", "COMPUTE_32F", "CUDA_R_32F"), ("bfloat16", "COMPUTE_32F", "CUDA_R_32F"),
+        ("float32", "COMPUTE_32F", "CUDA_R_32F"), ("float64", "COMPUTE_64F", "CUDA_R_64F"),
+        ("complex64", "COMPUTE_32F", "CUDA_C_32F"), ("complex128", "COMPUTE_64F", "CUDA_C_64F"),
     ],
 )  # fmt: skip
 def test_default_types(dtype, compute, scale):
@@ -256,9 +270,15 @@ def test_default_types(dtype, compute, scale):
 
 
 def test_asked_types():
-    made = problem(op((2, 4), "float16"), op((4, 3), "float16"), options={"compute_type": MatmulComputeType.COMPUTE_16F})
+    made = problem(
+        op((2, 4), "float16"), op((4, 3), "float16"), options={"compute_type": MatmulComputeType.COMPUTE_16F}
+    )
     assert made.scale_type == CudaDataType.CUDA_R_16F
-    made = problem(op((2, 4), "complex64"), op((4, 3), "complex64"), options={"compute_type": MatmulComputeType.COMPUTE_32F_FAST_TF32})
+    made = problem(
+        op((2, 4), "complex64"),
+        op((4, 3), "complex64"),
+        options={"compute_type": MatmulComputeType.COMPUTE_32F_FAST_TF32},
+    )
     assert made.scale_type == CudaDataType.CUDA_C_32F
     made = problem(op((2, 4), "float64"), op((4, 3), "float64"), options={"scale_type": CudaDataType.CUDA_R_64F})
     assert made.compute_type == MatmulComputeType.COMPUTE_64F
@@ -283,7 +303,7 @@ def test_types_that_do_not_fit(dtype, options):
         problem(op((2, 4), dtype), op((4, 3), dtype), options=options)
 
 
-# --- epilogs --------------------------------------------------------------------------------------------------------------------------
+# --- epilogs ----------------------------------------------------------------------------------------------------------
 
 
 def test_epilogs():
@@ -292,7 +312,7 @@ def test_epilogs():
     with pytest.raises(ValueError, match="member of MatmulEpilog"):
         coerce_epilog("relu")
     for member in MatmulEpilog:
-        if "AUX" in member.name or "GRAD" in member.name or member.name.startswith("D") and member.name != "DEFAULT":
+        if member not in EPILOGS:
             with pytest.raises(NotImplementedError, match=member.name):
                 coerce_epilog(member)
 
@@ -323,7 +343,7 @@ def test_an_activation_of_complex_numbers():
         problem(op((2, 4), "complex64"), op((4, 3), "complex64"), epilog=MatmulEpilog.RELU)
 
 
-# --- options, qualifiers, scalars -----------------------------------------------------------------------------------------------------
+# --- options, qualifiers, scalars -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -349,7 +369,12 @@ def test_options_that_are_refused(fields, error):
 
 def test_options_have_defaults_for_none():
     options = MatmulOptions(sm_count_target=None, fast_accumulation=None, device_id=None, memory_limit=None)
-    assert (options.sm_count_target, options.fast_accumulation, options.device_id, options.memory_limit) == (0, False, 0, "80%")
+    assert (options.sm_count_target, options.fast_accumulation, options.device_id, options.memory_limit) == (
+        0,
+        False,
+        0,
+        "80%",
+    )
 
 
 def test_preferences():
@@ -372,7 +397,11 @@ def test_qualifiers():
     assert coerce_qualifiers(None) == (False, False)
     assert coerce_qualifiers(q[:2]) == (False, True)
     assert list(q["is_conjugate"]) == [0, 1, 0]
-    for bad, message in ((np.zeros(3), "dtype of qualifiers"), (q[:1], "one entry for each"), ([1, 2, 3], "dtype of qualifiers")):
+    for bad, message in (
+        (np.zeros(3), "dtype of qualifiers"),
+        (q[:1], "one entry for each"),
+        ([1, 2, 3], "dtype of qualifiers"),
+    ):
         with pytest.raises(ValueError, match=message):
             coerce_qualifiers(bad)
     q["is_conjugate"] = 1
@@ -387,13 +416,13 @@ def test_scalars():
     assert scalars.values == [0.5, 2.0]
     assert scalars.array.tolist() == [0.5, 2.0]
     assert scalars.read(3) == [3.0, 2.0]
-    for bad in ("1.5", 1j, None if False else [1, 2], object()):
-        with pytest.raises(ValueError, match="alpha = .* cannot be converted to float32"):
+    for bad in ("1.5", 1j, [1, 2], object()):
+        with pytest.raises(ValueError, match=r"alpha = .* cannot be converted to float32"):
             scalars.read(bad)
     assert Scalars(CudaDataType.CUDA_C_64F).read(1j, 2) == [1j, 2]
 
 
-# --- resets ---------------------------------------------------------------------------------------------------------------------------
+# --- resets -----------------------------------------------------------------------------------------------------------
 
 
 def test_differences():
@@ -407,7 +436,9 @@ def test_differences():
         problem(op((2, 4), "complex64"), op((4, 3), "complex64")),
         problem(op((2, 4), "complex64", conj=True), op((4, 3), "complex64")), layouts=True,
     )  # fmt: skip
-    assert "shape of the result" in differences(problem(op((4,)), op((4, 3))), problem(op((1, 4)), op((4, 3))), layouts=True)
+    assert "shape of the result" in differences(
+        problem(op((4,)), op((4, 3))), problem(op((1, 4)), op((4, 3))), layouts=True
+    )
 
 
 def test_the_text_of_a_problem():

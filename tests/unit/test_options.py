@@ -14,7 +14,10 @@ from nvmath.fft._options import NORMS, coerce_direction, coerce_norm
 def test_execution_objects_are_values():
     assert ExecutionCUDA() == ExecutionCUDA(device_id=0)
     assert ExecutionCPU() == ExecutionCPU(num_threads=None)
-    assert len({ExecutionCPU(), ExecutionCPU(num_threads=2), ExecutionCUDA(), ExecutionCUDA(device_id=1), ExecutionCPU()}) == 4
+    assert (
+        len({ExecutionCPU(), ExecutionCPU(num_threads=2), ExecutionCUDA(), ExecutionCUDA(device_id=1), ExecutionCPU()})
+        == 4
+    )
     assert (ExecutionCUDA.name, ExecutionCPU.name) == ("cuda", "cpu")
     assert pickle.loads(pickle.dumps(ExecutionCPU(num_threads=3))) == ExecutionCPU(num_threads=3)
 
@@ -53,7 +56,16 @@ def test_integers_of_any_kind_are_accepted():
 @pytest.mark.parametrize("default", list(EXECUTIONS))
 def test_coerce_execution(default):
     cls = EXECUTIONS[default]
-    for value in (None, default, default.upper(), default.title(), {}, {"name": default.upper()}, {"name": None}, cls()):
+    for value in (
+        None,
+        default,
+        default.upper(),
+        default.title(),
+        {},
+        {"name": default.upper()},
+        {"name": None},
+        cls(),
+    ):
         assert coerce_execution(value, default) == cls()
     given = {"name": "cpu", "num_threads": 2}
     assert coerce_execution(given, default) == ExecutionCPU(num_threads=2)
@@ -62,7 +74,9 @@ def test_coerce_execution(default):
     assert coerce_execution(execution, default) is execution
 
 
-@pytest.mark.parametrize("value", ["gpu", "", 1, 0, lambda: "cpu", ExecutionCPU, ["cpu"], {"name": "tpu"}, {"name": 1}, b"cpu"])
+@pytest.mark.parametrize(
+    "value", ["gpu", "", 1, 0, lambda: "cpu", ExecutionCPU, ["cpu"], {"name": "tpu"}, {"name": 1}, b"cpu"]
+)
 def test_executions_that_are_unknown(value):
     with pytest.raises(ValueError, match="cuda"):
         coerce_execution(value, "cpu")
@@ -78,7 +92,7 @@ def test_available_threads():
     assert available_threads() >= 1
 
 
-# --- FFT ----------------------------------------------------------------------------------------------------------------
+# --- FFT --------------------------------------------------------------------------------------------------------------
 
 
 def test_fields_and_defaults_of_fft_options():
@@ -94,8 +108,8 @@ def test_fields_and_defaults_of_fft_options():
 @pytest.mark.parametrize(
     "wrong",
     [{"fft_type": "c2c"}, {"fft_type": "Z2Z"}, {"fft_type": 1}, {"inplace": 1}, {"inplace": None}, {"inplace": "yes"},
-     {"last_axis_parity": "Even"}, {"last_axis_parity": None}, {"last_axis_parity": 1}, {"result_layout": "C"}, {"result_layout": None},
-     {"blocking": False}, {"blocking": None}, {"blocking": "yes"}, {"blocking": 0}],
+     {"last_axis_parity": "Even"}, {"last_axis_parity": None}, {"last_axis_parity": 1}, {"result_layout": "C"},
+     {"result_layout": None},      {"blocking": False}, {"blocking": None}, {"blocking": "yes"}, {"blocking": 0}],
 )  # fmt: skip
 def test_values_that_options_may_not_have(wrong):
     (name,) = wrong
@@ -122,8 +136,8 @@ def test_coerce_options():
 def test_the_key_of_options_holds_everything_that_a_plan_depends_on():
     plain = FFTOptions()
     different = [
-        FFTOptions(fft_type="C2R"), FFTOptions(inplace=True), FFTOptions(last_axis_parity="odd"), FFTOptions(result_layout="natural"),
-        FFTOptions(blocking=True),
+        FFTOptions(fft_type="C2R"), FFTOptions(inplace=True), FFTOptions(last_axis_parity="odd"),
+        FFTOptions(result_layout="natural"),         FFTOptions(blocking=True),
     ]  # fmt: skip
     assert len({plain.key(), *(options.key() for options in different)}) == 6
     hash(plain.key())
@@ -165,7 +179,7 @@ def test_unsupported_layout_error_carries_the_way_out():
     assert UnsupportedLayoutError.__mro__[1] is Exception
 
 
-# --- environment ----------------------------------------------------------------------------------------------------------
+# --- environment ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("value", "expected"), [("", None), ("cpu", "cpu"), (" CUDA ", "cuda")])

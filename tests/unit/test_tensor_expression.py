@@ -113,7 +113,8 @@ def test_any_text_is_parsed_or_refused_with_a_message(text: str) -> None:
     try:
         expression = parse(text, 2)
     except ValueError as error:
-        assert str(error)
+        message = str(error)
+        assert message
     else:
         assert all(not label.isspace() and label not in ".->," for term in expression.inputs for label in term.labels)
 

@@ -30,7 +30,9 @@ def _gpu_package(name: str) -> tuple[Callable[[Any], Any], Adapter] | None:
     """How to see GPU arrays: ``from_dlpack`` of a package that is installed, one that is in use already first."""
     for package in sorted(_GPU_PACKAGES, key=lambda package: package not in sys.modules):
         if importlib.util.find_spec(package) is not None:
-            return importlib.import_module(package).from_dlpack, importlib.import_module("." + package, __package__).ADAPTER
+            return importlib.import_module(package).from_dlpack, importlib.import_module(
+                "." + package, __package__
+            ).ADAPTER
     return None
 
 

@@ -77,7 +77,7 @@ class FFTWError(Exception):
     """The FFT library could not make a plan, or a plan cannot do what it is asked for."""
 
 
-class FFTWUnaligned(FFTWError):  # noqa: N818, the public name
+class FFTWUnaligned(FFTWError):
     """Data does not lie at a multiple of the complex element size."""
 
 

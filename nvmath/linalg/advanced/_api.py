@@ -32,6 +32,8 @@ from ._scalars import Scalars
 
 __all__ = ["InvalidMatmulState", "Matmul", "matmul"]
 
+_PLAIN: Final = "advanced.matmul"  # the first part of the keys of plans
+_WITH_C: Final = "advanced.matmul with c"
 _BETA: Final = "A value for beta must be provided with c: beta * c is added. Pass beta=1.0 to add c as it is."
 
 
@@ -47,8 +49,8 @@ class Matmul(Operation):
     a, b : array
         NumPy or CuPy arrays, PyTorch tensors, or arrays of any package that offers DLPack, all of one package, device and dtype:
         float16, bfloat16, float32, float64, complex64 or complex128. The last two axes are the matrices, ``(..., M, K)`` and
-        ``(..., K, N)``; a 1-dimensional `a` is a row, a 1-dimensional `b` a column. Leading axes are batches: equal extents, or 1 or
-        no axis where one matrix serves all. Any strides; what the library cannot read is copied at each execution.
+        ``(..., K, N)``; a 1-dimensional `a` is a row, a 1-dimensional `b` a column. Leading axes are batches: equal extents, or 1
+        or no axis where one matrix serves all. Any strides; what the library cannot read is copied at each execution.
     c : array, optional
         What is added: ``(..., M, N)``, or ``(..., M, 1)`` for one column that serves all; at least 2-dimensional.
     alpha : number, optional
@@ -134,7 +136,9 @@ class Matmul(Operation):
         self.valid_state = True
         self._hold(stream)
         if self.logger.isEnabledFor(log.INFO):
-            self.logger.info("Specified: %s, operands on %s, execution on %s.", self._problem, self._device, self._place)
+            self.logger.info(
+                "Specified: %s, operands on %s, execution on %s.", self._problem, self._device, self._place
+            )
             self.logger.info(log.BLOCKING[self.blocking])
 
     def _warn_of_beta(self) -> None:
@@ -145,7 +149,7 @@ class Matmul(Operation):
             coerce(MatmulQuantizationScales, scales, "quantization_scales")
             self.logger.warning("quantization_scales are ignored: they are for narrow-precision operands only.")
 
-    # --- answers to the life cycle ------------------------------------------------------------------------------------------------
+    # --- answers to the life cycle ------------------------------------------------------------------------------------
 
     def _route_of(self, names: tuple[str, ...], views: tuple[View, ...]) -> Route:
         """In place, an operand that shares memory with C is read from a copy."""
@@ -167,7 +171,9 @@ class Matmul(Operation):
         shape, strides = view.shape, view.strides
         if copied:
             strides = dense(shape, stride_order(shape, normalise(shape, strides)))
-        conj = name in self._reads and view.dtype.kind == "c" and (self._conjugate[name == "b"] != bool(view.flags & CONJ))
+        conj = (
+            name in self._reads and view.dtype.kind == "c" and (self._conjugate[name == "b"] != bool(view.flags & CONJ))
+        )
         exact = isinstance(self._place, Cuda) and not copied
         return Operand(shape, strides, view.dtype, conj, min(16, view.ptr & -view.ptr or 16) if exact else 16)
 
@@ -193,7 +199,7 @@ class Matmul(Operation):
     def _same(self, old: MatmulProblem, new: MatmulProblem) -> str:
         return differences(old, new, layouts=isinstance(self._device, int))
 
-    # --- phases -------------------------------------------------------------------------------------------------------------------
+    # --- phases -------------------------------------------------------------------------------------------------------
 
     _preferences: MatmulPlanPreferences
 
@@ -217,8 +223,8 @@ class Matmul(Operation):
         epilog : MatmulEpilog, optional
             What is done to the product before it is stored: RELU, GELU (approximated by tanh), BIAS, RELU_BIAS or GELU_BIAS.
         epilog_inputs : dict, optional
-            The arrays that the epilog needs: ``{"bias": array}`` of shape ``(M,)``, ``(M, 1)`` or ``(..., M, 1)``, which is added to
-            every column.
+            The arrays that the epilog needs: ``{"bias": array}`` of shape ``(M,)``, ``(M, 1)`` or ``(..., M, 1)``, which is added
+            to every column.
         stream : optional
             Stream of GPU work.
 
@@ -382,7 +388,9 @@ class Matmul(Operation):
         """Return the operands in the order of the launch, None for those that are not given."""
         extra = self._names[self._own :]
         if c is not None and self._own == 2:
-            raise ValueError("There was no operand c at construction, so none can be set. Make a new Matmul object with c.")
+            raise ValueError(
+                "There was no operand c at construction, so none can be set. Make a new Matmul object with c."
+            )
         for name in inputs or ():
             if name not in extra:
                 raise ValueError(
@@ -402,7 +410,7 @@ class Matmul(Operation):
         """
         self._release()
 
-    # --- what is not there yet ------------------------------------------------------------------------------------------------------
+    # --- what is not there yet ----------------------------------------------------------------------------------------
 
     def autotune(
         self, iterations: int = 10, prune: int | None = None, release_workspace: bool = False, stream: Any = None
@@ -433,7 +441,7 @@ class Matmul(Operation):
         """The algorithms of the plan: not supported yet."""
         raise not_yet("Matmul.algorithms", "The library's first choice is used.")
 
-    # --- service for the one-call function ------------------------------------------------------------------------------------------
+    # --- service for the one-call function ----------------------------------------------------------------------------
 
     _simple: bool
     _kept: Runner
@@ -523,14 +531,17 @@ def matmul(
         ptr_b, look_b = look(b) if type(b) is type(a) else adapter_of(b).look(b)
         ptrs: tuple[int, ...] = (ptr_a, ptr_b)
         key: Any = (
-            "advanced.matmul", epilog, qualifiers, options, preferences, execution, type(a), look_a, ptr_a & 15, type(b), look_b, ptr_b & 15
+            _PLAIN, epilog, qualifiers, options, preferences, execution,
+            type(a), look_a, ptr_a & 15, type(b), look_b, ptr_b & 15,
         )  # fmt: skip
     else:
         objs, epilog_inputs = _listed(a, b, c, beta, epilog, epilog_inputs)
-        key, ptrs = ("advanced.matmul c" if c is not None else "advanced.matmul", epilog, qualifiers, options, preferences, execution), ()
+        ptrs, seen = (), [_PLAIN if c is None else _WITH_C, epilog, qualifiers, options, preferences, execution]
         for obj in objs:
-            ptr, seen = adapter_of(obj).look(obj)
-            key, ptrs = (*key, type(obj), seen, ptr & 15), (*ptrs, ptr)
+            ptr, look_obj = adapter_of(obj).look(obj)
+            ptrs += (ptr,)
+            seen += type(obj), look_obj, ptr & 15
+        key = tuple(seen)
     try:
         product = plan_cache.take(key)
     except TypeError:  # an array, a dict, an options object, ...
@@ -566,11 +577,15 @@ def _listed(
     """Return all operands in the order of the launch, and the inputs of the epilog."""
     if c is not None and beta is None:
         raise ValueError(_BETA)
-    if epilog is None and inputs:
+    if inputs is None:
+        return (a, b, c), None
+    if epilog is None:
         log.ROOT.warning("epilog_inputs are ignored, since there is no epilog.")
-        inputs = None
-    extra = check_epilog_inputs(coerce_epilog(epilog), inputs) if inputs else {}
-    return (a, b, *(() if c is None else (c,)), *extra.values()), inputs
+        return ((a, b) if c is None else (a, b, c)), None
+    if len(inputs) != 1 or "bias" not in inputs:
+        inputs = check_epilog_inputs(coerce_epilog(epilog), inputs)
+    extra = inputs.values()
+    return ((a, b, *extra) if c is None else (a, b, c, *extra)), inputs
 
 
 def _settled(key: Any) -> Any:

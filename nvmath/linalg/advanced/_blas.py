@@ -46,7 +46,9 @@ class HostMatmulPlan:
         if gemm is None:
             return lambda *pointers: None
         blas = _openblas.present()
-        simple = not (gemm.loads or gemm.fill or gemm.store or gemm.bias or self.problem.epilog.activation or gemm.extents)
+        simple = not (
+            gemm.loads or gemm.fill or gemm.store or gemm.bias or self.problem.epilog.activation or gemm.extents
+        )
         if blas and simple and self.problem.c is None:
             run: Launch = self._direct(gemm)
         else:
@@ -69,8 +71,7 @@ class HostMatmulPlan:
 
     def _direct(self, gemm: Gemm) -> Launch:
         """The product alone: one Python function around one foreign call."""
-        function, *head = self._arguments(gemm)
-        layout, trans_a, trans_b, m, n, k = head
+        function, layout, trans_a, trans_b, m, n, k = self._arguments(gemm)
         lda, ldb, ldd = gemm.first.ld, gemm.second.ld, gemm.target.ld
         complex_ = self.arithmetic.kind == "c"
         scalars: Any = self.scalars.addresses if complex_ else self.scalars.values
@@ -97,9 +98,9 @@ class HostMatmulPlan:
     # --- the product as one of several steps ------------------------------------------------------------------------------------
 
     def _blas(self, gemm: Gemm) -> Multiply:
-        function, *head = self._arguments(gemm)
+        function, layout, trans_a, trans_b, m, n, k = self._arguments(gemm)
         lda, ldb, ldd = gemm.first.ld, gemm.second.ld, gemm.target.ld
-        values, item = self.scalars.values, self.arithmetic.itemsize
+        swapped, extents, values, item = gemm.swapped, gemm.extents, self.scalars.values, self.arithmetic.itemsize
         none = (0,) * len(gemm.extents)
         moving = {7: gemm.first, 9: gemm.second, 12: gemm.target}
         steps = tuple(
@@ -110,17 +111,17 @@ class HostMatmulPlan:
         complex_ = self.arithmetic.kind == "c"
 
         def multiply(a: int, b: int, d: int, beta: Any) -> None:
-            if gemm.swapped:
+            if swapped:
                 a, b = b, a
             alpha = values[0]
             if complex_:
                 constants[0], constants[1] = alpha, beta
                 alpha, beta = alpha_at, beta_at
-            arguments = (*head, alpha, a, lda, b, ldb, beta, d, ldd)
             if none:
-                _seam.repeat(function, gemm.extents, steps, arguments)
+                arguments = (layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd)
+                _seam.repeat(function, extents, steps, arguments)
             else:
-                function(*arguments)
+                function(layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd)
 
         return multiply
 
@@ -148,47 +149,87 @@ class HostMatmulPlan:
         return kernels_host.viewer(shape, (*matrix.batch_strides, matrix.row_stride, matrix.col_stride), matrix.dtype)
 
     def _stepwise(self, gemm: Gemm, multiply: Multiply) -> Launch:
-        """Copies in, C or the bias into the target, the product, the epilog, the copy out."""
-        problem, values = self.problem, self.scalars.values
+        """C into the target, the product, the epilog."""
         index = {name: position for position, name in enumerate(self.names)}
-        loads = [(index[name], _mover(move), move.nbytes) for name, move in gemm.loads]
-        fill = None if gemm.fill is None else _mover(gemm.fill)
-        store, scratch_nbytes = (None, 0) if gemm.store is None else (_mover(gemm.store), gemm.store.nbytes)
-        target_matrix = gemm.target.matrix.transposed if gemm.swapped else gemm.target.matrix
-        view = self._view(target_matrix)
-        bias_view = None if gemm.bias is None else self._view(gemm.bias.matrix)
-        c, bias = index.get("c"), index.get("bias")
-        bias_first = bias_view is not None and c is None
-        activation = _ACTIVATIONS.get(problem.epilog.activation)
+        begin, finish = self._begin(gemm, index.get("c")), self._finish(gemm, index.get("bias"))
+        view = self._view(gemm.target.matrix.transposed if gemm.swapped else gemm.target.matrix)
 
         def run(*pointers: int) -> None:
+            target = pointers[-1]
+            multiply(pointers[0], pointers[1], target, begin(pointers, target))
+            if finish is not None:
+                finish(pointers, view(target))
+
+        if gemm.loads or gemm.store:
+            return self._staged(gemm, index, run)
+        rank = len(self.problem.batch) + 2
+
+        def fuse(make: Callable[[], Any], pointer: Callable[[Any], int]) -> Runner:
+            def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+                result = make() if out is None else out
+                target = pointer(result)
+                multiply(ptrs[0], ptrs[1], target, begin(ptrs, target))
+                if finish is not None:
+                    finish(ptrs, result if type(result) is np.ndarray and result.ndim == rank else view(target))
+                return result
+
+            return run
+
+        run.fuse = fuse  # type: ignore[attr-defined]
+        return run
+
+    def _begin(self, gemm: Gemm, c: int | None) -> Callable[[tuple[int, ...], int], Any]:
+        """Return what prepares the target and says by how much the product shall multiply what is there."""
+        values = self.scalars.values
+        if c is None:
+            return lambda pointers, target: 0.0
+        if gemm.fill is None:
+            return lambda pointers, target: values[1]
+        fill = _mover(gemm.fill)
+
+        def begin(pointers: tuple[int, ...], target: int) -> Any:
+            if values[1] != 0:
+                fill(pointers[c], target)
+            return values[1]
+
+        return begin
+
+    def _finish(self, gemm: Gemm, bias: int | None) -> Callable[[tuple[int, ...], Any], None] | None:
+        """Return what is done to the values of the target at the end, in place."""
+        activation = _ACTIVATIONS.get(self.problem.epilog.activation)
+        if bias is None or gemm.bias is None:
+            return None if activation is None else lambda pointers, values: activation(values)
+        view = self._view(gemm.bias.matrix)
+        if activation is None:
+            return lambda pointers, values: _add(values, view(pointers[bias]))
+
+        def finish(pointers: tuple[int, ...], values: Any) -> None:
+            _add(values, view(pointers[bias]))
+            activation(values)
+
+        return finish
+
+    def _staged(self, gemm: Gemm, index: dict[str, int], run: Launch) -> Launch:
+        """Run over copies of the operands that BLAS cannot read, and into scratch memory where it cannot write."""
+        loads = [(index[name], _mover(move), move.nbytes) for name, move in gemm.loads]
+        store, nbytes = (None, 0) if gemm.store is None else (_mover(gemm.store), gemm.store.nbytes)
+
+        def staged(*pointers: int) -> None:
             *operands, result = pointers
             owners = []
-            for position, move, nbytes in loads:
-                scratch, owner = kernels_host.scratch(nbytes)
+            for position, move, size in loads:
+                scratch, owner = kernels_host.scratch(size)
                 owners.append(owner)
                 move(operands[position], scratch)
                 operands[position] = scratch
-            target = result
-            if store is not None:
-                target, owner = kernels_host.scratch(scratch_nbytes)
-                owners.append(owner)
-            beta = 0.0 if c is None else values[1]
-            if fill is not None and beta != 0:
-                fill(operands[c], target)  # type: ignore[index]
-            if bias_first:
-                view(target)[...] = bias_view(operands[bias])  # type: ignore[index, misc]
-                beta = 1.0
-            multiply(operands[0], operands[1], target, beta)
-            if bias_view is not None and not bias_first:
-                values_of = view(target)
-                np.add(values_of, bias_view(operands[bias]), out=values_of, casting="unsafe")  # type: ignore[index]
-            if activation is not None:
-                activation(view(target))
-            if store is not None:
-                store(target, result)
+            if store is None:
+                run(*operands, result)
+                return
+            target, owner = kernels_host.scratch(nbytes)
+            run(*operands, target)
+            store(target, result)
 
-        return run
+        return staged
 
     def close(self) -> None:
         """Nothing is owned."""
@@ -200,6 +241,13 @@ def _operation(side: Side) -> int:
 
 def _mover(move: Any) -> Callable[[int, int], None]:
     return kernels_host.move(move.shape, move.in_strides, move.out_strides, move.source.dtype, move.target.dtype)
+
+
+def _add(values: np.ndarray[Any, Any], bias: np.ndarray[Any, Any]) -> None:
+    if bias.dtype == values.dtype:
+        values += bias
+    else:
+        np.add(values, bias, out=values, casting="unsafe")
 
 
 def _relu(values: np.ndarray[Any, Any]) -> None:

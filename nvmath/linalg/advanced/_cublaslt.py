@@ -34,6 +34,8 @@ _NOT_SUPPORTED: Final = 15
 _N, _T, _C = 0, 1, 2
 _ROW: Final = 1
 _RESULT: Final = struct.Struct("=8QQif4i")
+_SMALL: Final = 1 << 21
+"""Multiplications up to which no workspace is wanted: taking and ordering it costs the host more than the GPU gains."""
 _SOMEWHERE: Final = 1 << 20
 """Stands for a pointer while an algorithm is chosen: the library looks at its alignment only."""
 
@@ -42,7 +44,7 @@ _lock = threading.Lock()
 
 
 def handle_of(place: Cuda) -> int:
-    """Return our handle of a device; cuBLASLt handles hold no state, so all threads share it, and it lives as long as the process."""
+    """Return our handle of a device: it holds no state, so all threads share it, and it lives as long as the process."""
     handle = _handles.get(place.device_id)
     if handle is None:
         with _lock, place.current():
@@ -122,7 +124,9 @@ class CublasLtPlan:
             put(setter, desc, attribute, "i", operation)
             steps = () if problem.k == 0 else side.steps
             layouts.append(self._layout(side.matrix.dtype.code, shape, ld, order, count, steps))
-        target = self._layout(gemm.target.matrix.dtype.code, (gemm.m, gemm.n), gemm.target.ld, 0, count, gemm.target.steps)
+        target = self._layout(
+            gemm.target.matrix.dtype.code, (gemm.m, gemm.n), gemm.target.ld, 0, count, gemm.target.steps
+        )
         addend = target
         if gemm.addend is not None and gemm.addend != gemm.target:
             addend = self._layout(
@@ -147,7 +151,9 @@ class CublasLtPlan:
             put(setter, desc, _DESC.BIAS_BATCH_STRIDE, "q", bias.steps[0])
         self.bias = Cell(setter, desc, _DESC.BIAS_POINTER, _SOMEWHERE + bias.matrix.alignment % 16)
 
-    def _layout(self, code: int, shape: tuple[int, int], ld: int, order: int, count: int, steps: tuple[int, ...]) -> int:
+    def _layout(
+        self, code: int, shape: tuple[int, int], ld: int, order: int, count: int, steps: tuple[int, ...]
+    ) -> int:
         layout = self._own(cublasLt.matrix_layout_destroy, cublasLt.matrix_layout_create(code, *shape, ld))
         setter = cublasLt.matrix_layout_set_attribute
         if order:
@@ -160,36 +166,46 @@ class CublasLtPlan:
     # --- the algorithm ----------------------------------------------------------------------------------------------------------
 
     def _choose(self, gemm: Gemm, options: MatmulOptions, preferences: MatmulPlanPreferences) -> None:
-        limit = preferences.limit or 1
-        results, count = array("Q", bytes(_RESULT.size * limit)), array("i", [0])
-        preference = cublasLt.matmul_preference_create()
-        try:
-            self._prefer(preference, gemm, options, preferences)
+        """Ask for algorithms: for a small product first for those without a workspace, which would cost more than it saves."""
+        most = bytes_of(options.memory_limit, driver.device_total_mem(self.place.device_id))
+        work = gemm.m * gemm.n * gemm.k * prod(gemm.extents)
+        self.choices: list[Choice] = []
+        for limit in (0, most) if work <= _SMALL else (most,):
             try:
-                cublasLt.matmul_algo_get_heuristic(
-                    self.handle, self.desc, *self.layouts, preference, limit, results.buffer_info()[0], count.buffer_info()[0]
-                )  # fmt: skip
+                self._ask(gemm, preferences, limit)
             except cublasLt.cuBLASLtError as error:
-                if error.status == _NOT_SUPPORTED:
+                if error.status != _NOT_SUPPORTED:
+                    raise
+                if limit == most:
                     error.add_note(self._unsupported())
-                raise
-        finally:
-            cublasLt.matmul_preference_destroy(preference)
-        self.results = results
-        self.choices = []
-        for index in range(count[0]):
-            fields = _RESULT.unpack_from(results, index * _RESULT.size)
-            if fields[9] == 0:
-                address = results.buffer_info()[0] + index * _RESULT.size
-                self.choices.append(Choice(address, fields[8], fields[10]))
+                    raise
+            if self.choices:
+                break
         if not self.choices:
             raise RuntimeError(f"cuBLASLt has no algorithm. {self._unsupported()}")
-        self.workspace_nbytes = max(choice.workspace_nbytes for choice in self.choices)
+        self.workspace_nbytes = self.choices[0].workspace_nbytes
 
-    def _prefer(self, preference: int, gemm: Gemm, options: MatmulOptions, preferences: MatmulPlanPreferences) -> None:
+    def _ask(self, gemm: Gemm, preferences: MatmulPlanPreferences, workspace_nbytes: int) -> None:
+        limit = preferences.limit or 1
+        results, count = array("Q", bytes(_RESULT.size * limit)), array("i", [0])
+        start = results.buffer_info()[0]
+        preference = cublasLt.matmul_preference_create()
+        try:
+            self._prefer(preference, gemm, preferences, workspace_nbytes)
+            cublasLt.matmul_algo_get_heuristic(
+                self.handle, self.desc, *self.layouts, preference, limit, start, count.buffer_info()[0]
+            )  # fmt: skip
+        finally:
+            cublasLt.matmul_preference_destroy(preference)
+        self.results = results  # the memory of the choices
+        for offset in range(0, count[0] * _RESULT.size, _RESULT.size):
+            fields = _RESULT.unpack_from(results, offset)
+            if fields[9] == 0:
+                self.choices.append(Choice(start + offset, fields[8], fields[10]))
+
+    def _prefer(self, preference: int, gemm: Gemm, preferences: MatmulPlanPreferences, workspace_nbytes: int) -> None:
         setter = cublasLt.matmul_preference_set_attribute
-        total = driver.device_total_mem(self.place.device_id)
-        put(setter, preference, _PREFERENCE.MAX_WORKSPACE_BYTES, "Q", bytes_of(options.memory_limit, total))
+        put(setter, preference, _PREFERENCE.MAX_WORKSPACE_BYTES, "Q", workspace_nbytes)
         put(setter, preference, _PREFERENCE.REDUCTION_SCHEME_MASK, "I", preferences.reduction_scheme_mask)
         put(setter, preference, _PREFERENCE.MAX_WAVES_COUNT, "f", preferences.max_waves_count)
         put(setter, preference, _PREFERENCE.IMPL_MASK, "Q", preferences.numerical_impl_mask)

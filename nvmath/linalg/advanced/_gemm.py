@@ -139,7 +139,9 @@ class _Lowering:
         if bias is not None and self.arithmetic is not None and bias.dtype is not self.arithmetic:
             bias = self._pack("bias", bias, COLUMN)
         elif bias is not None and capability.column_epilogs:
-            bias = self._loop("bias", bias if bias.row_stride == 1 or bias.rows == 1 else self._pack("bias", bias, COLUMN), target)
+            bias = self._loop(
+                "bias", bias if bias.row_stride == 1 or bias.rows == 1 else self._pack("bias", bias, COLUMN), target
+            )
         present = [each for each in (target, a, b, c, bias) if each is not None]
         extents, steps = merge_batches(problem.batch, *(each.batch_strides for each in present))
         step_of = {id(each): step for each, step in zip(present, steps, strict=True)}

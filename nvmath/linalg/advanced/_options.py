@@ -246,11 +246,13 @@ class MatmulPlanPreferences:
     def __post_init__(self) -> None:
         mask = MatmulReductionScheme.MASK
         self.reduction_scheme_mask = _natural(
-            mask if self.reduction_scheme_mask is None else self.reduction_scheme_mask, "MatmulPlanPreferences.reduction_scheme_mask"
+            mask if self.reduction_scheme_mask is None else self.reduction_scheme_mask,
+            "MatmulPlanPreferences.reduction_scheme_mask",
         )
         if self.reduction_scheme_mask & ~mask:
             raise ValueError(
-                f"MatmulPlanPreferences.reduction_scheme_mask must combine members of MatmulReductionScheme, not {self.reduction_scheme_mask}."
+                "MatmulPlanPreferences.reduction_scheme_mask must combine members of MatmulReductionScheme, "
+                f"not {self.reduction_scheme_mask}."
             )
         self.max_waves_count = float(self.max_waves_count or 0.0)
         everything = MatmulNumericalImplFlags.ALL
@@ -301,7 +303,9 @@ def coerce(cls: type[T], value: Any, name: str) -> T:
         return value
     if isinstance(value, Mapping):
         return cls(**value)
-    raise TypeError(f"{name} must be None, a {cls.__name__} object or a dict of its fields, not {type(value).__name__}.")
+    raise TypeError(
+        f"{name} must be None, a {cls.__name__} object or a dict of its fields, not {type(value).__name__}."
+    )
 
 
 def coerce_qualifiers(value: Any) -> tuple[bool, bool]:

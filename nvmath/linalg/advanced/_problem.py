@@ -22,7 +22,12 @@ _NARROW: Final = ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn_x2")
 _C: Final = MatmulComputeType
 _TYPE: Final = CudaDataType
 _FULL: Final = ("float32", "float16", "bfloat16")
-_FAST: Final = (_C.COMPUTE_32F_FAST_16F, _C.COMPUTE_32F_FAST_16BF, _C.COMPUTE_32F_FAST_TF32, _C.COMPUTE_32F_EMULATED_16BFX9)
+_FAST: Final = (
+    _C.COMPUTE_32F_FAST_16F,
+    _C.COMPUTE_32F_FAST_16BF,
+    _C.COMPUTE_32F_FAST_TF32,
+    _C.COMPUTE_32F_EMULATED_16BFX9,
+)
 _DOUBLE: Final = (_C.COMPUTE_64F, _C.COMPUTE_64F_PEDANTIC, _C.COMPUTE_64F_EMULATED_FIXEDPOINT)
 _HALF: Final = (_C.COMPUTE_16F, _C.COMPUTE_16F_PEDANTIC)
 
@@ -76,12 +81,16 @@ class MatmulProblem:
 
     def __str__(self) -> str:
         batch = f"{self.batch} x " if self.batch else ""
-        parts = [f"matmul of {self.a.dtype} {batch}({self.m}, {self.k}) x ({self.k}, {self.n}) to {self.d.dtype} {self.d.order}"]
+        parts = [
+            f"matmul of {self.a.dtype} {batch}({self.m}, {self.k}) x ({self.k}, {self.n}) to {self.d.dtype} {self.d.order}"
+        ]
         if self.c is not None:
             parts.append("in place of C" if self.inplace else "plus a column C" if self.addend_is_column else "plus C")
         if self.epilog is not NO_EPILOG:
             parts.append(f"epilog {MatmulEpilog(self.epilog.code).name}")
-        parts.append(f"compute type {MatmulComputeType(self.compute_type).name}, scale type {CudaDataType(self.scale_type).name}")
+        parts.append(
+            f"compute type {MatmulComputeType(self.compute_type).name}, scale type {CudaDataType(self.scale_type).name}"
+        )
         return ", ".join(parts)
 
 
@@ -151,13 +160,17 @@ def specify(
 def _check_dtypes(a: DType, b: DType) -> None:
     for name, dtype in (("a", a), ("b", b)):
         if dtype.name in _NARROW:
-            raise not_yet(f"Narrow precision ({dtype} for operand {name})", "Convert the operand to float16, bfloat16 or float32.")
+            raise not_yet(
+                f"Narrow precision ({dtype} for operand {name})", "Convert the operand to float16, bfloat16 or float32."
+            )
         if dtype.name not in SUPPORTED:
             raise ValueError(
                 f"The dtype of operand {name} is not supported: {dtype}. Convert it to one of {', '.join(SUPPORTED)}."
             )
     if a is not b:
-        raise ValueError(f"Unsupported combination of dtypes: a is {a} and b is {b}. Convert one of them to the dtype of the other.")
+        raise ValueError(
+            f"Unsupported combination of dtypes: a is {a} and b is {b}. Convert one of them to the dtype of the other."
+        )
 
 
 def _broadcast(a: Ints, b: Ints) -> Ints:
@@ -184,12 +197,18 @@ def _addend(c: Operand | None, dtype: DType, m: int, n: int, batch: Ints, option
             raise ValueError("inplace=True needs operand c, which the result overwrites. Pass c, or inplace=False.")
         return None
     if len(c.shape) < 2:
-        raise ValueError(f"c must have at least two dimensions, but its shape is {c.shape}. Reshape it to ({m}, {n}) or ({m}, 1).")
+        raise ValueError(
+            f"c must have at least two dimensions, but its shape is {c.shape}. Reshape it to ({m}, {n}) or ({m}, 1)."
+        )
     if c.dtype.name not in SUPPORTED or c.dtype.kind != dtype.kind:
-        raise ValueError(f"Unsupported combination of dtypes: c is {c.dtype}, but a and b are {dtype}. Convert c to {dtype}.")
+        raise ValueError(
+            f"Unsupported combination of dtypes: c is {c.dtype}, but a and b are {dtype}. Convert c to {dtype}."
+        )
     rows, cols = c.shape[-2:]
     if rows != m or cols not in (n, 1):
-        raise ValueError(f"The extents of c must match the result: its matrices are {(rows, cols)}, expected {(m, n)} or {(m, 1)}.")
+        raise ValueError(
+            f"The extents of c must match the result: its matrices are {(rows, cols)}, expected {(m, n)} or {(m, 1)}."
+        )
     if not _fits_batch(c.shape[:-2], batch):
         raise ValueError(f"The batch extents of c must match: it has {c.shape[:-2]}, but a and b have {batch}.")
     if options.inplace:
@@ -214,7 +233,9 @@ def _result_dtype(a: Matrix, c: Matrix | None, options: MatmulOptions) -> DType:
         return a.dtype if c is None else c.dtype
     row = BY_CODE.get(int(options.result_type))
     if row is None:
-        raise ValueError(f"MatmulOptions.result_type must be None or a member of CudaDataType, not {options.result_type!r}.")
+        raise ValueError(
+            f"MatmulOptions.result_type must be None or a member of CudaDataType, not {options.result_type!r}."
+        )
     if row.name in _NARROW:
         raise not_yet(f"A result of {row}", "Ask for float16, bfloat16 or float32.")
     if row.name not in SUPPORTED or row.kind != a.dtype.kind:
@@ -226,7 +247,9 @@ def _types(dtype: DType, options: MatmulOptions) -> tuple[int, int]:
     """Return the compute type and the scale type."""
     compute, scale = options.compute_type, options.scale_type
     if compute in (_C.COMPUTE_32I, _C.COMPUTE_32I_PEDANTIC):
-        raise ValueError(f"The compute type {MatmulComputeType(compute).name} is not supported: there are no integer products.")
+        raise ValueError(
+            f"The compute type {MatmulComputeType(compute).name} is not supported: there are no integer products."
+        )
     double, complex_ = dtype.real is DTYPES["float64"], dtype.kind == "c"
     if compute is None and scale is None:
         compute = _C.COMPUTE_64F if double else _C.COMPUTE_32F
@@ -244,7 +267,9 @@ def _types(dtype: DType, options: MatmulOptions) -> tuple[int, int]:
             scale = _TYPE.CUDA_C_32F if complex_ else _TYPE.CUDA_R_32F
     if not any(compute in row[0] and scale == row[1] and dtype.name in row[2] for row in _ALLOWED):
         fitting = [
-            f"{', '.join(MatmulComputeType(each).name for each in row[0])} with {row[1].name}" for row in _ALLOWED if dtype.name in row[2]
+            f"{', '.join(MatmulComputeType(each).name for each in row[0])} with {row[1].name}"
+            for row in _ALLOWED
+            if dtype.name in row[2]
         ]
         raise ValueError(
             f"The compute type {MatmulComputeType(compute).name} with the scale type {_TYPE(scale).name} is not supported for "
@@ -258,10 +283,14 @@ def _bias(bias: Operand | None, m: int, batch: Ints) -> Matrix | None:
         return None
     shape = bias.shape
     if bias.dtype.name not in SUPPORTED:
-        raise ValueError(f"The dtype of operand bias is not supported: {bias.dtype}. Convert it to one of {', '.join(SUPPORTED)}.")
+        raise ValueError(
+            f"The dtype of operand bias is not supported: {bias.dtype}. Convert it to one of {', '.join(SUPPORTED)}."
+        )
     rows = shape[-2:] if len(shape) > 1 else (*shape, 1)
     if not shape or rows != (m, 1) or not _fits_batch(shape[:-2], batch):
-        raise ValueError(f"The bias must match the rows of the result: its shape is {shape}, expected ({m},), ({m}, 1) or {(*batch, m, 1)}.")
+        raise ValueError(
+            f"The bias must match the rows of the result: its shape is {shape}, expected ({m},), ({m}, 1) or {(*batch, m, 1)}."
+        )
     return matrix_of(bias, row_vector=False, batch=batch)
 
 
@@ -275,16 +304,17 @@ def _result(
         return c
     if keep is not None:
         return keep
-    if epilog.column or (c is not None and c.cols != n):
-        order = COLUMN
-    else:
-        order = a.order if c is None else c.order
-    leaders = [each for each in (c, a, b) if each is not None and all(
-        stride or extent == 1 for stride, extent in zip(each.batch_strides, batch, strict=True)
-    )]  # fmt: skip
-    axes = batch_order(batch, leaders[0].batch_strides) if leaders else tuple(range(len(batch)))[::-1]
-    frame = Matrix(m, n, 0, 0, tuple(1 for _ in batch), dtype)
-    return packed(frame, order, batch, axes)
+    column = epilog.column or (c is not None and c.cols != n)
+    leader = a if c is None else c
+    whole = [each.batch_strides for each in (leader, a, b) if _spans(each, batch)]
+    axes = batch_order(batch, whole[0]) if whole else tuple(range(len(batch)))[::-1]
+    frame = Matrix(m, n, 0, 0, (1,) * len(batch), dtype)
+    return packed(frame, COLUMN if column else leader.order, batch, axes)
+
+
+def _spans(matrix: Matrix, batch: Ints) -> bool:
+    """Whether there is a matrix for every batch entry."""
+    return all(stride or extent == 1 for stride, extent in zip(matrix.batch_strides, batch, strict=True))
 
 
 def _outer(a: Operand, b: Operand, d: Matrix, batch: Ints) -> tuple[Ints, Ints]:

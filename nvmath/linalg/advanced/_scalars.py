@@ -52,4 +52,6 @@ def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:
             raise TypeError
         return complex(value) if complex_ else float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {value!r} cannot be converted to {dtype}. Pass a {'complex' if complex_ else 'real'} number.") from None
+        raise ValueError(
+            f"{name} = {value!r} cannot be converted to {dtype}. Pass a {'complex' if complex_ else 'real'} number."
+        ) from None

@@ -1,0 +1,135 @@
+"""What the libraries tell after planning and factorizing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._options import DirectSolverMatchingAlg, memory_estimates_dtype
+
+
+class _Info:
+    __slots__ = ("_solver",)
+
+    def __init__(self, solver: Any) -> None:
+        self._solver = solver
+
+    def _get(self, name: str, *, factorized: bool = False) -> Any:
+        solver = self._solver
+        if not solver.valid_state:
+            raise RuntimeError("The solver of this information has been freed.")
+        if solver._plan_object is None:
+            raise RuntimeError("plan() must be called first.")
+        if factorized and not solver._plan_object.factorized:
+            raise RuntimeError("factorize() must be called first.")
+        return solver._plan_object.info(name)
+
+    def _needs_matching(self, name: str) -> None:
+        self._get("memory")
+        if self._solver._config.get("matching_algorithm") is DirectSolverMatchingAlg.NONE:
+            raise RuntimeError(f"{name} needs matching: set plan_config.matching_algorithm and plan again.")
+
+
+class DirectSolverPlanInfo(_Info):
+    """What is known after :meth:`DirectSolver.plan`; every property returns a new array or number.
+
+    Raises
+    ------
+    RuntimeError
+        The solver is not planned, or has been freed.
+    NotImplementedError
+        The library on the CPU does not give a piece of information.
+    """
+
+    __slots__ = ()
+
+    @property
+    def memory_estimates(self) -> Any:
+        """Bytes of memory, a 0-d record array of :data:`memory_estimates_dtype`; 0 where a library does not say."""
+        made = np.zeros((), memory_estimates_dtype)
+        for name, value in self._get("memory").items():
+            made[name] = value
+        return made.view(np.recarray)
+
+    @property
+    def row_permutation(self) -> Any:
+        """The reordering of the rows, an array of n indices in host memory."""
+        return self._get("row_permutation")
+
+    @property
+    def col_permutation(self) -> Any:
+        """The reordering of the columns, an array of n indices in host memory."""
+        return self._get("col_permutation")
+
+    @property
+    def matching_col_permutation(self) -> Any:
+        """The columns that matching brought to the diagonal, an array of n indices in host memory."""
+        self._needs_matching("matching_col_permutation")
+        return self._get("matching_col_permutation")
+
+    @property
+    def num_superpanels(self) -> int:
+        """Number of superpanels."""
+        return self._get("num_superpanels")  # type: ignore[no-any-return]
+
+
+class DirectSolverFactorizationInfo(_Info):
+    """What is known after :meth:`DirectSolver.factorize`; every property returns a new array or number.
+
+    Raises
+    ------
+    RuntimeError
+        The matrix is not factorized, or the solver has been freed.
+    NotImplementedError
+        The library on the CPU does not give a piece of information.
+    """
+
+    __slots__ = ()
+
+    @property
+    def info(self) -> int:
+        """The error indicator, 0 for none; an error has been raised by :meth:`DirectSolver.factorize` already."""
+        return self._get("info", factorized=True)  # type: ignore[no-any-return]
+
+    @property
+    def lu_nnz(self) -> int:
+        """Number of elements of the factors."""
+        return self._get("lu_nnz", factorized=True)  # type: ignore[no-any-return]
+
+    @property
+    def npivots(self) -> int:
+        """Number of pivots that were too small and have been replaced."""
+        return self._get("npivots", factorized=True)  # type: ignore[no-any-return]
+
+    @property
+    def inertia(self) -> Any:
+        """Numbers of positive and negative eigenvalues; (0, 0) for a general matrix."""
+        return self._get("inertia", factorized=True)
+
+    @property
+    def row_permutation(self) -> Any:
+        """The final order of the rows, for the COLAMD orderings, an array of n indices in host memory."""
+        return self._get("final_row_permutation", factorized=True)
+
+    @property
+    def col_permutation(self) -> Any:
+        """The final order of the columns, for the COLAMD orderings, an array of n indices in host memory."""
+        return self._get("final_col_permutation", factorized=True)
+
+    @property
+    def diag(self) -> Any:
+        """The diagonal of the factors, an array of n values in host memory."""
+        return self._get("diag", factorized=True)
+
+    @property
+    def row_scale_factors(self) -> Any:
+        """The factors by which matching scaled the rows, an array of n real numbers in host memory."""
+        self._needs_matching("row_scale_factors")
+        return self._get("row_scale_factors", factorized=True)
+
+    @property
+    def col_scale_factors(self) -> Any:
+        """The factors by which matching scaled the columns, an array of n real numbers in host memory."""
+        self._needs_matching("col_scale_factors")
+        return self._get("col_scale_factors", factorized=True)

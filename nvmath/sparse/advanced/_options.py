@@ -1,0 +1,247 @@
+"""What can be asked of a sparse direct solver."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from ..._core import memory_limit, options
+from ..._core.errors import join
+from ...bindings import cudss
+
+DirectSolverMatrixType = cudss.MatrixType
+DirectSolverMatrixViewType = cudss.MatrixViewType
+DirectSolverReorderingAlg = cudss.ReorderingAlg
+DirectSolverFactorizationAlg = cudss.FactorizationAlg
+DirectSolverSolveAlg = cudss.SolveAlg
+DirectSolverPivotEpsilonAlg = cudss.PivotEpsilonAlg
+DirectSolverMatchingAlg = cudss.MatchingAlg
+PivotType = cudss.PivotType
+
+
+def public_name(kind: type[Any]) -> str:
+    """Return the name under which an enumeration of cuDSS is public here."""
+    return "nvmath.bindings.cudss.PivotType" if kind is PivotType else f"DirectSolver{kind.__name__}"
+
+
+memory_estimates_dtype: Final = np.dtype(
+    [
+        ("permanent_device_memory", "<u8"),
+        ("peak_device_memory", "<u8"),
+        ("permanent_host_memory", "<u8"),
+        ("peak_host_memory", "<u8"),
+        ("hybrid_min_device_memory", "<u8"),
+        ("hybrid_max_device_memory", "<u8"),
+        ("reserved", "<u8", (10,)),
+    ]
+)
+
+
+@dataclass
+class DirectSolverOptions:
+    """Options of a sparse direct solver.
+
+    Parameters
+    ----------
+    sparse_system_type : DirectSolverMatrixType, default GENERAL
+        What is known of the matrix: general, symmetric, Hermitian, or positive definite (SPD real, HPD complex).
+    sparse_system_view : DirectSolverMatrixViewType, default FULL
+        Which part of a symmetric or Hermitian matrix is read: all of it, or one triangle.
+    multithreading_lib : str, optional
+        On a GPU: path of cuDSS's threading library; by default what ``CUDSS_THREADING_LIB`` names.
+    logger : logging.Logger, optional
+        By default the root logger.
+    blocking : {"auto", True}, default "auto"
+        ``"auto"`` returns as soon as the work is queued when operands and execution are both on a GPU.
+    handle : int, optional
+        A cuDSS handle to use.
+
+    Raises
+    ------
+    ValueError
+        A field has a value that it may not have.
+
+    Examples
+    --------
+    >>> import nvmath
+    >>> kind = nvmath.sparse.advanced.DirectSolverMatrixType.SPD
+    >>> nvmath.sparse.advanced.DirectSolverOptions(sparse_system_type=kind).blocking
+    'auto'
+    """
+
+    sparse_system_type: IntEnum = DirectSolverMatrixType.GENERAL
+    sparse_system_view: IntEnum = DirectSolverMatrixViewType.FULL
+    multithreading_lib: str | None = None
+    logger: logging.Logger | None = None
+    blocking: Literal[True, "auto"] = "auto"
+    handle: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("sparse_system_type", DirectSolverMatrixType), ("sparse_system_view", DirectSolverMatrixViewType)):
+            value = getattr(self, name)
+            try:
+                setattr(self, name, kind(value))
+            except ValueError:
+                raise ValueError(f"DirectSolverOptions.{name} must be a member of {public_name(kind)}, not {value!r}.") from None
+        if self.blocking is not True and self.blocking != "auto":
+            raise ValueError(f"DirectSolverOptions.blocking must be one of {join((True, 'auto'))}, not {self.blocking!r}.")
+
+
+@dataclass
+class HybridMemoryModeOptions:
+    """Whether the factors are kept in host memory where they do not fit on the GPU.
+
+    Parameters
+    ----------
+    hybrid_memory_mode : bool, default False
+        Keep part of the factors in host memory.
+    hybrid_device_memory_limit : int, float or str, optional
+        Device memory that may be used: bytes, a fraction or percentage of the device's memory, or a size such as ``"2 GiB"``.
+    register_cuda_memory : bool, default True
+        Whether the host memory is page-locked.
+
+    Raises
+    ------
+    ValueError
+        The limit has none of the forms.
+    """
+
+    hybrid_memory_mode: bool = False
+    hybrid_device_memory_limit: int | float | str | None = None
+    register_cuda_memory: bool = True
+
+    def __post_init__(self) -> None:
+        if self.hybrid_device_memory_limit is not None:
+            memory_limit.check(self.hybrid_device_memory_limit, "HybridMemoryModeOptions.hybrid_device_memory_limit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionCUDA(options.ExecutionCUDA):
+    """Run on a GPU.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The GPU for operands in host memory. Operands in GPU memory are always processed where they are.
+    hybrid_memory_mode_options : HybridMemoryModeOptions or dict, optional
+        Whether the factors may be kept in host memory.
+
+    Examples
+    --------
+    >>> import nvmath
+    >>> nvmath.sparse.advanced.ExecutionCUDA(hybrid_memory_mode_options={"hybrid_memory_mode": True}).name
+    'cuda'
+    """
+
+    hybrid_memory_mode_options: HybridMemoryModeOptions = field(default_factory=HybridMemoryModeOptions)
+
+    def __post_init__(self) -> None:
+        options.ExecutionCUDA.__post_init__(self)
+        given = self.hybrid_memory_mode_options
+        object.__setattr__(self, "hybrid_memory_mode_options", options.coerce_options(HybridMemoryModeOptions, given))
+
+
+@dataclass
+class ExecutionHybrid:
+    """Run on a GPU and the CPU together.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The GPU.
+    num_threads : int, optional
+        Number of threads on the CPU.
+    """
+
+    name: ClassVar[str] = "hybrid"
+    device_id: int = 0
+    num_threads: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class DirectSolverPlanPreferences:
+    """What :func:`direct_solver` sets before it plans; see :class:`DirectSolverPlanConfig` for the fields.
+
+    Parameters
+    ----------
+    host_nthreads, reordering_algorithm, pivot_type, pivot_threshold, max_nnz, matching_algorithm, nd_min_levels, use_superpanels
+        None leaves the library's default.
+    """
+
+    host_nthreads: int | None = None
+    reordering_algorithm: IntEnum | int | None = None
+    pivot_type: IntEnum | int | None = None
+    pivot_threshold: float | None = None
+    max_nnz: int | None = None
+    matching_algorithm: IntEnum | int | None = None
+    nd_min_levels: int | None = None
+    use_superpanels: int | bool | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class DirectSolverFactorizationPreferences:
+    """What :func:`direct_solver` sets before it factorizes; see :class:`DirectSolverFactorizationConfig` for the fields.
+
+    Parameters
+    ----------
+    factorization_algorithm, pivot_eps_algorithm, pivot_eps
+        None leaves the library's default.
+    """
+
+    factorization_algorithm: IntEnum | int | None = None
+    pivot_eps_algorithm: IntEnum | int | None = None
+    pivot_eps: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class DirectSolverSolutionPreferences:
+    """What :func:`direct_solver` sets before it solves; see :class:`DirectSolverSolutionConfig` for the fields.
+
+    Parameters
+    ----------
+    solution_algorithm, ir_num_steps
+        None leaves the library's default.
+    """
+
+    solution_algorithm: IntEnum | int | None = None
+    ir_num_steps: int | None = None
+
+
+_EXECUTIONS: Final[dict[str, Any]] = {"cuda": ExecutionCUDA, "cpu": options.ExecutionCPU, "hybrid": ExecutionHybrid}
+
+
+def coerce_execution(value: Any) -> Any:
+    """Accept an execution object, a name, a dict, or None for the default.
+
+    Raises
+    ------
+    ValueError
+        The name or the kind of the object is unknown.
+    TypeError
+        A dict holds an entry that the execution class does not have.
+    NotImplementedError
+        Hybrid execution is asked for.
+    """
+    if value is None or isinstance(value, options.ExecutionCUDA | options.ExecutionCPU):
+        return value
+    arguments: dict[str, Any] = {}
+    if isinstance(value, Mapping):
+        arguments = dict(value)
+        value = arguments.pop("name", None)
+        value = "cuda" if value is None else value
+    if not isinstance(value, ExecutionHybrid):
+        kind = _EXECUTIONS.get(value.lower()) if isinstance(value, str) else None
+        if kind is None:
+            raise ValueError(
+                f"The execution {value!r} is not one of {join(_EXECUTIONS)}. Pass one of these names, a dict like "
+                '{"name": "cuda", "device_id": 1}, or an ExecutionCUDA or ExecutionCPU object.'
+            )
+        value = kind(**arguments)
+    if isinstance(value, ExecutionHybrid):
+        raise NotImplementedError('Hybrid execution is not implemented yet. Use execution="cuda" or execution="cpu".')
+    return value

@@ -1,0 +1,67 @@
+"""How many Python-level calls a contraction makes."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import nvmath
+from nvmath.tensor import BinaryContraction, binary_contraction
+
+EXECUTE, RESET_AND_EXECUTE, ONE_CALL = 15, 25, 30
+
+
+def calls_of(function) -> int:
+    """Count the Python functions that `function` enters, itself left out."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    function()  # what is made at the first call is made
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count - 1
+
+
+@pytest.fixture(params=["numpy", "torch"])
+def arrays(request):
+    rng = np.random.default_rng(1)
+    made = [rng.standard_normal((4, 4)) for _ in range(4)]
+    if request.param == "torch":
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        made = [torch.from_numpy(array) for array in made]
+    return made
+
+
+def test_execute(arrays):
+    a, b, c, _ = arrays
+    with BinaryContraction("ij,jk->ik", a, b, execution="cpu") as contraction:
+        contraction.plan()
+        assert calls_of(contraction.execute) <= EXECUTE
+    with BinaryContraction("ij,jk->ik", a, b, c=c, execution="cpu") as contraction:
+        contraction.plan()
+        assert calls_of(lambda: contraction.execute(alpha=2.0, beta=1.0)) <= RESET_AND_EXECUTE
+
+
+def test_checked_reset_and_execute(arrays):
+    a, b, c, d = arrays
+    with BinaryContraction("ij,jk->ik", a, b, execution="cpu") as contraction:
+        contraction.plan()
+
+        def both():
+            contraction.reset_operands(a=c, b=d)
+            contraction.execute()
+
+        assert calls_of(both) <= RESET_AND_EXECUTE
+
+
+def test_one_call_with_a_kept_plan(arrays, fresh_cache):
+    a, b, _, _ = arrays
+    assert calls_of(lambda: binary_contraction("ij,jk->ik", a, b, execution="cpu")) <= ONE_CALL
+    assert nvmath.plan_cache.info().hits == 1
