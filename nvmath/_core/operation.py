@@ -95,7 +95,7 @@ class Operation:
         """Return where to run when the caller does not say."""
         if self._device != "cpu":
             return "cuda"
-        return "cuda" if self._gpu_library and find_library(self._gpu_library) and has_device() else "cpu"
+        return "cuda" if self._gpu_library and has_device() and find_library(self._gpu_library) else "cpu"
 
     def _route_of(self, names: tuple[str, ...], views: tuple[View, ...]) -> Route:
         return Route(views, self._place, tuple(self._reads.get(name, 0) for name in names))

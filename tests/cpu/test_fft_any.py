@@ -48,6 +48,23 @@ def test_stateful_twice(framework: Framework, data: st.DataObject) -> None:
 
 
 @frameworks
+@examples(50)
+@given(data=st.data())
+def test_reset(framework: Framework, data: st.DataObject) -> None:
+    case = data.draw(cases(framework))
+    values = case.values()
+    want = case.want(values)
+    with nvmath.fft.FFT(case.operand(framework, values), **case.keywords()) as transform:
+        transform.plan()
+        transform.execute(case.direction)
+        transform.reset_operand(case.operand(framework, -values))
+        case.check(framework, transform.execute(case.direction), -want)
+        transform.release_operand()
+        transform.reset_operand(case.operand(framework, values))
+        case.check(framework, transform.execute(case.direction), want)
+
+
+@frameworks
 @examples(75)
 @given(data=st.data())
 def test_in_place(framework: Framework, data: st.DataObject) -> None:

@@ -56,6 +56,7 @@ class Protocol:
         return (0, self.handle)
 
 
+@pytest.mark.filterwarnings("ignore:ExternalStream:DeprecationWarning")
 @pytest.mark.parametrize("form", ["torch", "integer", "protocol", "cupy"])
 @pytest.mark.parametrize("stateful", [False, True])
 def test_a_stream_that_is_passed_is_used(torch, form, stateful):  # R28, R110

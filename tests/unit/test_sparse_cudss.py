@@ -16,7 +16,12 @@ from nvmath._core import place
 from nvmath._core.dtypes import dtype
 from nvmath.bindings import cudss
 from nvmath.bindings._bind import substitute
-from nvmath.sparse.advanced import DirectSolverMatrixType, DirectSolverMatrixViewType, DirectSolverOptions, SingularSystemError
+from nvmath.sparse.advanced import (
+    DirectSolverMatrixType,
+    DirectSolverMatrixViewType,
+    DirectSolverOptions,
+    SingularSystemError,
+)
 from nvmath.sparse.advanced import _cudss as rooms
 from nvmath.sparse.advanced._config import CudssConfig
 from nvmath.sparse.advanced._problem import SystemProblem

@@ -22,6 +22,17 @@ except ImportError:  # pragma: no cover - other releases of CuPy
         return cupy.cuda.get_current_stream().ptr  # type: ignore[no-any-return]
 
 
+def _stream(handle: int, device: int) -> Any:
+    """Return a stream object that can be made current."""
+    if handle == 0:
+        return cupy.cuda.Stream.null
+    if hasattr(cupy.cuda.Stream, "from_external"):  # CuPy 14; there ExternalStream warns
+        from ..memory import StreamHandle
+
+        return cupy.cuda.Stream.from_external(StreamHandle(handle))
+    return cupy.cuda.ExternalStream(handle, device)
+
+
 class CupyAdapter:
     """Arrays in the memory of one GPU."""
 
@@ -80,11 +91,11 @@ class CupyAdapter:
 
     @staticmethod
     def on_stream(device: int, stream: int) -> AbstractContextManager[Any]:
-        return cupy.cuda.ExternalStream(stream, device)  # type: ignore[no-any-return]
+        return _stream(stream, device)
 
     @staticmethod
     def allocate(nbytes: int, device: int, stream: int) -> tuple[int, Any]:
-        with cupy.cuda.Device(device), cupy.cuda.ExternalStream(stream, device):
+        with cupy.cuda.Device(device), _stream(stream, device):
             block = cupy.cuda.alloc(nbytes)
         return block.ptr, block
 

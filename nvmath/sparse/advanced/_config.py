@@ -191,7 +191,8 @@ class DirectSolverPlanConfig(_View):
 class DirectSolverFactorizationConfig(_View):
     """Settings of the factorization; get it from :attr:`DirectSolver.factorization_config`.
 
-    They count from the next ``factorize()`` on. On the CPU, MKL PARDISO knows ``pivot_eps`` as a power of ten; other values raise ``ValueError``.
+    They count from the next ``factorize()`` on. On the CPU, MKL PARDISO knows ``pivot_eps`` as a power of ten; other values raise
+    ``ValueError``.
     """
 
     __slots__ = ()

@@ -23,6 +23,8 @@ from ._pattern import Array
 from ._problem import SystemProblem
 from ._residual import SingularSystemError
 
+_ENTRIES_FOR_THREADS: Final = 20_000
+"""Below, waking threads costs more than they save."""
 _ANALYSE, _FACTORIZE, _SOLVE, _RELEASE = 11, 22, 33, -1
 _TYPES: Final = {
     # (kind, complex): mtype
@@ -108,7 +110,8 @@ class PardisoPlan(HostPlan):
     def _call(self, phase: int, values: Array | None, b: Array | None = None, x: Array | None = None) -> None:
         assembly = self.assembly
         threads = self.config.get("host_nthreads")
-        threads = self.threads if threads < 1 else threads
+        if threads < 1:
+            threads = self.threads if self.problem.nnz >= _ENTRIES_FOR_THREADS else 1
         permutation = 0 if self.permutation is None else pointer(self.permutation)
         columns = 1 if b is None or b.ndim == 1 else b.shape[1]
         limit = mkl_pardiso.at_most(threads) if threads != available_threads() else nullcontext()

@@ -1,0 +1,125 @@
+"""One-call contractions: a planned contraction is leased from the plan cache, or made and then kept there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._core import log
+from .._core.arrays import TRACKED, adapter_of
+from .._core.cache import plan_cache
+from .._core.operation import overlap
+from .._core.options import coerce_options
+from ._contraction import Contraction, refuse_beta
+from ._expression import parse
+from ._options import ContractionOptions
+from ._problem import ADDEND
+
+
+def call(
+    cls: type[Contraction],
+    expr: Any,
+    objs: tuple[Any, ...],
+    addend: Any,
+    out: Any,
+    scalars: tuple[Any, Any],
+    asked: tuple[Any, Any, Any],
+    stream: Any,
+) -> Any:
+    """Contract once, with the plan of an earlier call of the same metadata when there is one."""
+    alpha, beta = scalars
+    if (beta is None) is (addend is not None):
+        parse(expr, cls._count)
+        refuse_beta(ADDEND[cls._count], beta)
+    every = objs if addend is None else (*objs, addend)
+    parts: list[Any] = [cls, expr, addend is None]
+    ptrs = []
+    for obj in every:
+        adapter = adapter_of(obj)
+        ptr, look = adapter.look(obj)
+        ptrs.append(ptr)
+        parts += type(obj), look, ptr & (15 if adapter.name == "numpy" else 255)
+    if out is not None:
+        parts += type(out), *_relation(out, every, addend is not None)
+    key: Any = (*parts, *asked)
+    try:
+        made = plan_cache.take(key)
+    except TypeError:  # a list, a dict, an options object, ...
+        key = _settled(parts, asked)
+        made = None if key is None else plan_cache.take(key)
+    if made is None:
+        made = _open(cls, expr, objs, addend, out, asked, stream)
+    try:
+        made._scalars.set(alpha, 0.0 if beta is None else beta)
+        if made._simple and not log.ROOT.isEnabledFor(log.INFO):
+            result = made._once(every, tuple(ptrs), stream, None)
+        else:
+            result = made._serve(every, out, stream)
+    except BaseException:
+        plan_cache.drop(key, made)
+        made.free()
+        raise
+    if made._gpu is not None:
+        made._pin_if_captured(stream)
+    if key is None and not made.pinned:
+        made.free()
+    else:
+        plan_cache.give(key, made)
+    return result
+
+
+def _relation(out: Any, every: tuple[Any, ...], adds: bool) -> tuple[Any, ...]:
+    """What a plan depends on in `out`: its metadata, and which operands it shares memory with."""
+    adapter = adapter_of(out)
+    ptr, look = adapter.look(out)
+    view = adapter.view(out)
+    others = [adapter_of(obj).view(obj) for obj in every]
+    shared = tuple(overlap(view, other, other.ptr) for other in others)
+    return look, ptr & 255, shared, bool(adds and others[-1].ptr == ptr), view.flags
+
+
+def _settled(parts: list[Any], asked: tuple[Any, Any, Any]) -> Any:
+    """Return the key with every argument in a form that can be hashed, or None when the call must not be cached."""
+    qualifiers, options, execution = asked
+    if qualifiers is not None:
+        qualifiers = tuple(np.asarray(qualifiers).tolist()) if np.ndim(qualifiers) == 1 else None
+        if qualifiers is None:
+            return None
+    if options is not None:
+        options = coerce_options(ContractionOptions, options)
+        if options.logger is not None or options.allocator is not None or options.handle is not None:
+            return None
+        options = options.key()
+    if isinstance(execution, Mapping):
+        execution = tuple(sorted(execution.items(), key=repr))
+    settled = (*parts, qualifiers, options, execution)
+    try:
+        hash(settled)
+    except TypeError:
+        return None
+    return settled
+
+
+def _open(
+    cls: type[Contraction], expr: Any, objs: tuple[Any, ...], addend: Any, out: Any, asked: tuple[Any, Any, Any], stream: Any
+) -> Contraction:
+    """Make and plan the object of a one-call function."""
+    qualifiers, options, execution = asked
+    options = replace(coerce_options(ContractionOptions, options))  # a copy: the caller may edit the original
+    made = cls.__new__(cls)
+    made._construct(expr, objs, addend, out, qualifiers, stream, options, execution)
+    try:
+        made._transient = True
+        made._do_plan()
+        made._once = made._runner(None)
+        tracked = any(view.flags & TRACKED for view in made._views)  # then every call warns
+        made._simple = out is None and not (made._route.across or tracked) and made.logger is log.ROOT
+        if made._simple:
+            made._forget()
+    except BaseException:
+        made.free()
+        raise
+    return made
