@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bindings._seam import pointer
 from .arrays.numpy import aligned
 from .dtypes import DType
 from .layout import Ints, contiguous, span
@@ -104,10 +105,10 @@ def clean(shape: Ints, strides: Ints, dtype: DType) -> Callable[[int, int], None
     return run
 
 
-def scratch(nbytes: int) -> tuple[int, Any]:
+def scratch(nbytes: int, *stream: int) -> tuple[int, Any]:
     """Take host memory; return its address and the object that owns it."""
     block = aligned(nbytes)
-    return block.ctypes.data, block
+    return pointer(block), block
 
 
 __all__ = ["array_at", "contiguous", "move", "scale", "scratch"]

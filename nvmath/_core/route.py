@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from ..bindings._seam import pointer
 from .arrays import NEEDS_COPY, Adapter, View
 from .arrays.numpy import aligned
 from .dtypes import DType
@@ -244,7 +245,7 @@ def allocate(adapter: Adapter, device: int | str, nbytes: int, stream: int) -> t
     """Take memory for an internal buffer."""
     if device == "cpu":
         block = aligned(max(1, nbytes))
-        return block.ctypes.data, block
+        return pointer(block), block
     assert isinstance(device, int)
     return adapter.allocate(max(1, nbytes), device, stream)
 

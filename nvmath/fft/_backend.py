@@ -30,10 +30,7 @@ class HostMover:
     def __init__(self, callbacks: CallbackPair, num_threads: int) -> None:
         self.callbacks, self.num_threads = callbacks, num_threads
 
-    @staticmethod
-    def scratch(nbytes: int, *stream: int) -> tuple[int, Any]:
-        """Take memory for the time of one launch."""
-        return kernels_host.scratch(nbytes)
+    scratch = staticmethod(kernels_host.scratch)
 
     def move(self, step: Move) -> Call:
         """Return the function that runs a copy."""

@@ -11,7 +11,6 @@ from .._core.arrays import Adapter
 from .._core.dtypes import DType
 from .._core.layout import Ints
 from .._core.place import Cuda, cuda, discard
-from .._core.route import keep_if_captured
 from ..bindings import _seam, cufft
 from ._callback_pair import CallbackPair
 from ._callback_rules import (
@@ -51,8 +50,8 @@ def capability_of(place: Cuda) -> Capability:
 class CudaMover:
     """Copies, scalings, callbacks, scratch memory and transforms along columns on a GPU."""
 
-    def __init__(self, device: int, adapter: Adapter, callbacks: CallbackPair) -> None:
-        self.device, self.adapter, self.callbacks = device, adapter, callbacks
+    def __init__(self, place: Cuda, adapter: Adapter, callbacks: CallbackPair) -> None:
+        self.place, self.device, self.adapter, self.callbacks = place, place.device_id, adapter, callbacks
         self.kept: list[Any] = []
 
     def move(self, step: Move) -> Call:
@@ -99,7 +98,8 @@ class CudaMover:
     def scratch(self, nbytes: int, *stream: int) -> tuple[int, Any]:
         """Take memory in the order of a stream; a graph that is being captured will use it whenever it is replayed."""
         block = self.adapter.allocate(nbytes, self.device, *stream)
-        keep_if_captured(self.kept, self.adapter, self.device, stream[0], block)
+        if self.place.capturing(*stream):
+            self.kept.append(block)
         return block
 
 
@@ -117,7 +117,7 @@ class CufftPlan:
     def __init__(self, problem: FFTProblem, place: Cuda, callbacks: CallbackPair, adapter: Adapter) -> None:
         callbacks.require_place("cuda")
         self.problem, self.place, self.callbacks = problem, place, callbacks
-        self.mover = CudaMover(place.device_id, adapter, callbacks)
+        self.mover = CudaMover(place, adapter, callbacks)
         self.inlined = inlines(problem, callbacks)
         if any(self.inlined):
             _check_inlining(problem, self.inlined)

@@ -60,11 +60,14 @@ def launch_of(
     factor = NORMS[problem.norm][direction is FFTDirection.INVERSE](problem.points)
     if factor != 1.0 and passes.scaled:
         _insert_scaling(calls, problem, passes, mover, factor)
-    sizes = passes.scratch
+    sizes, scratch = passes.scratch, mover.scratch
 
     def launch(source: int, target: int, *stream: int) -> None:
-        owners = [mover.scratch(nbytes, *stream) for nbytes in sizes]
-        buffers = [source, target, *(owner[0] for owner in owners)]
+        buffers, owners = [source, target], []
+        for nbytes in sizes:
+            address, owner = scratch(nbytes, *stream)
+            buffers.append(address)
+            owners.append(owner)
         for i, o, call in calls:
             call(buffers[i], buffers[o], *stream)
 

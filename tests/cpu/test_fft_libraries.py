@@ -134,9 +134,15 @@ fftw_only = pytest.mark.skipif(
 
 
 def through_fftw(*arguments, timeout=300):
+    environment = {
+        **os.environ,
+        "NVMATH_FFT_CPU_LIBRARY": FFTW,
+        "NVMATH_TEST_EFFORT": "0.4",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=timeout,
-        cwd=Path(__file__).parents[2], env={**os.environ, "NVMATH_FFT_CPU_LIBRARY": FFTW, "NVMATH_TEST_EFFORT": "0.4", "PYTHONPATH": os.pathsep.join(sys.path)},
+        [sys.executable, *arguments],
+        capture_output=True, text=True, check=False, timeout=timeout, cwd=Path(__file__).parents[2], env=environment,
     )  # fmt: skip
 
 

@@ -448,6 +448,21 @@ def test_torch() -> None:
             direct_solver(both, torch.ones(2, 2, 1, dtype=torch.float64), execution="cpu")
 
 
+def test_foreign_byte_order_of_b() -> None:
+    a, b = csr([[4, 1], [1, 3]]), np.array([5.0, 4.0], ">f8")
+    x = direct_solver(a, b, execution="cpu")
+    np.testing.assert_allclose(x, [1, 1])
+    swapped = csr([[4, 1], [1, 3]])
+    swapped.data = swapped.data.astype(">f8")
+    with pytest.raises(ValueError, match=r"a\.data must be contiguous"):
+        direct_solver(swapped, b, execution="cpu")
+
+
+def test_right_hand_sides_that_are_not_finite() -> None:
+    with pytest.raises(SingularSystemError, match="not finite"):
+        direct_solver(csr([[4, 1], [1, 3]]), np.array([np.nan, 1]), execution="cpu")
+
+
 def test_references_are_dropped() -> None:
     a, b = csr([[4, 1], [1, 3]]), np.ones(2)
     before = [sys.getrefcount(array) for array in (a.data, a.indices, a.indptr, b)]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from frameworks import DEVICE, HOST, Framework, params
+from frameworks import DEVICE, HOST, Framework, params, row_major
 from hypothesis import assume, given, settings
-from matmul_cases import Case, assert_right, cases
+from matmul_cases import Array, Case, assert_right, cases
 
 import nvmath
 from nvmath._core import place as places
@@ -126,6 +126,24 @@ def test_host_operands_run_on_the_gpu_by_default() -> None:
         np.testing.assert_array_equal(product.execute(), 2 * a)
         product.reset_operands(a=np.asfortranarray(np.tri(3)))
         np.testing.assert_array_equal(product.execute(), 2 * np.tri(3))
+
+
+@pytest.mark.parametrize("framework", params(DEVICE))
+@pytest.mark.parametrize("epilog", ["", *FUSED])
+@pytest.mark.parametrize(("k", "alpha"), [(0, None), (0, 0.0), (4, 0.0), (64, 0.0)])
+def test_nothing_to_sum_up(framework: Framework, k: int, alpha: Any, epilog: str) -> None:
+    rng = np.random.default_rng(2)
+
+    def array(*shape: int) -> Array:
+        return Array(np.float32(rng.standard_normal(shape)).astype(float), row_major(shape))
+
+    for shape in ((1, 1), (3, 5), (64, 48), (2, 16, 8)):
+        batch, (m, n) = shape[:-2], shape[-2:]
+        for beta, inplace in ((None, False), (0.0, False), (1.0, False), (1.0, True), (-0.5, False)):
+            c = None if beta is None else array(*shape)
+            bias = array(*batch, m, 1) if "BIAS" in epilog else None
+            a, b = array(*batch, m, k), array(*batch, k, n)
+            check(Case("float32", a, b, c, bias, alpha, beta, epilog, (False, False), inplace), framework)
 
 
 @pytest.mark.parametrize("framework", params(DEVICE))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from frameworks import row_major, storage
 from hypothesis import given, settings
-from matmul_cases import Case, assert_right, cases
+from matmul_cases import Array, Case, assert_right, cases
 
 from nvmath._core import kernels, kernels_host, place
 from nvmath._core.dtypes import DTYPES
@@ -86,6 +86,74 @@ def computed(case: Case) -> np.ndarray:
 @given(case=cases(("float32", "float64", "complex64", "complex128")))
 def test_any_product(library: HostCublasLt, case: Case) -> None:
     assert_right(computed(case), case)
+
+
+@pytest.mark.parametrize("conj", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("orders", ["CC", "CF", "FC", "FF"])
+@pytest.mark.parametrize("extents", [(3, 5, 4), (1, 5, 4), (3, 1, 4), (3, 5, 1), (1, 1, 1)])
+def test_conjugates(library: HostCublasLt, conj: Any, orders: str, extents: tuple[int, int, int]) -> None:
+    m, n, k = extents
+    rng = np.random.default_rng(1)
+
+    def array(rows: int, cols: int, order: str) -> Array:
+        values = rng.standard_normal((rows, cols)) + 1j * rng.standard_normal((rows, cols))
+        return Array(values, (cols, 1) if order == "C" else (1, rows))
+
+    a, b = array(m, k, orders[0]), array(k, n, orders[1])
+    case = Case("complex128", a, b, None, None, None, None, "", conj, False)
+    assert_right(computed(case), case)
+
+
+def test_conjugates_that_are_read_as_they_are(library: HostCublasLt) -> None:
+    def loads(a: Operand, b: Operand) -> list[str]:
+        gemm = make(library, a, b).gemm
+        assert gemm is not None
+        return [name for name, _ in gemm.loads]
+
+    def op(rows: int, cols: int, order: str, conj: bool = True) -> Operand:
+        return Operand((rows, cols), (cols, 1) if order == "C" else (1, rows), DTYPES["complex64"], conj)
+
+    # a row-major result is computed as its transpose: what is column-major is read as a conjugate transpose then
+    assert loads(op(3, 4, "C", conj=False), op(4, 5, "F")) == []
+    assert loads(op(3, 4, "C", conj=False), op(4, 5, "C")) == ["b"]
+    assert loads(op(3, 4, "F", conj=False), op(4, 5, "C")) == []
+    # a vector of a result leaves the choice, and a vector of an operand can be read both ways
+    for order in "CF":
+        assert loads(op(3, 4, order), op(4, 1, "C")) == []
+        assert loads(op(1, 4, "C"), op(4, 3, order)) == []
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("epilog", ["", "RELU", "GELU", "BIAS", "RELU_BIAS", "GELU_BIAS"])
+@pytest.mark.parametrize(("k", "alpha"), [(0, None), (0, 0.0), (4, 0.0), (4, 1e-60)])
+@pytest.mark.parametrize("beta", [None, 0.0, 1.0, -0.5])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_nothing_to_sum_up(
+    library: HostCublasLt, batch: tuple[int, ...], beta: Any, k: int, alpha: Any, epilog: str, inplace: bool
+) -> None:
+    rng = np.random.default_rng(2)
+
+    def array(*shape: int) -> Array:
+        return Array(np.float32(rng.standard_normal(shape)).astype(float), row_major(shape))
+
+    c = None if beta is None else array(*batch, 3, 5)
+    bias = array(*batch, 3, 1) if "BIAS" in epilog else None
+    case = Case(
+        "float32", array(*batch, 3, k), array(*batch, k, 5), c, bias, alpha, beta, epilog, (False, False), inplace and c is not None
+    )  # fmt: skip
+    assert_right(computed(case), case)
+
+
+def test_alpha_becomes_zero_and_back(library: HostCublasLt) -> None:
+    plan = make(library, plain((4, 4)), plain((4, 4)), plain((4, 4)), epilog=MatmulEpilog.RELU)
+    ones, d = np.ones((4, 4), np.float32), np.empty((4, 4), np.float32)
+    nan = np.full((4, 4), np.nan, np.float32)
+    launch, at = plan.launch(), ones.ctypes.data
+    for alpha, want in ((2.0, 9), (0.0, 1), (3.0, 13)):
+        plan.scalars.store([alpha, 1.0])
+        factor = at if alpha else nan.ctypes.data  # what is not used may be anything
+        launch(factor, factor, at, d.ctypes.data, 0)
+        assert (d == want).all()
 
 
 def test_nothing_is_left_behind(library: HostCublasLt) -> None:

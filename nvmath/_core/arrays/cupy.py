@@ -91,7 +91,7 @@ class CupyAdapter:
 
     @staticmethod
     def on_stream(device: int, stream: int) -> AbstractContextManager[Any]:
-        return _stream(stream, device)
+        return _stream(stream, device)  # type: ignore[no-any-return]
 
     @staticmethod
     def allocate(nbytes: int, device: int, stream: int) -> tuple[int, Any]:

@@ -25,14 +25,13 @@ from ._options import NO_EPILOG, MatmulComputeType, MatmulEpilog, MatmulOptions,
 from ._problem import MatmulProblem
 from ._scalars import Scalars
 
-CAPABILITY: Final = Capability(separate_addend=True, single_batch=True, column_epilogs=True)
+CAPABILITY: Final = Capability(separate_addend=True, single_batch=True, column_epilogs=True, lone_conj=False)
 
 _DESC: Final = cublasLt.MatmulDescAttribute
 _LAYOUT: Final = cublasLt.MatrixLayoutAttribute
 _PREFERENCE: Final = cublasLt.MatmulPreferenceAttribute
 _NOT_SUPPORTED: Final = 15
 _N, _T, _C = 0, 1, 2
-_ROW: Final = 1
 _RESULT: Final = struct.Struct("=8QQif4i")
 _SMALL: Final = 1 << 21
 """Multiplications up to which no workspace is wanted: taking and ordering it costs the host more than the GPU gains."""
@@ -72,6 +71,17 @@ class Choice:
     address: int
     workspace_nbytes: int
     waves: float
+    memory: array[int]
+
+
+@dataclass(slots=True)
+class Form:
+    """How the factors are read, and the algorithm for that."""
+
+    alpha: int
+    layouts: tuple[int, int]
+    choice: Choice
+    workspace: int = 0
 
 
 class CublasLtPlan:
@@ -88,7 +98,10 @@ class CublasLtPlan:
         preferences: MatmulPlanPreferences,
     ) -> None:
         self.problem, self.names, self.scalars, self.place, self.adapter = problem, names, scalars, place, adapter
-        self.workspace = self.workspace_nbytes = self.nbytes = 0
+        self.options, self.preferences = options, preferences
+        self.workspace_nbytes = self.nbytes = 0
+        self.form: Form | None = None
+        self.idle: Form | None = None
         self.owned: list[tuple[Callable[[int], Any], int]] = []
         self.gemm = None if problem.empty else lower(problem, CAPABILITY)
         if self.gemm is None:
@@ -97,7 +110,11 @@ class CublasLtPlan:
             with place.current():
                 self.handle = options.handle or handle_of(place)
                 self._describe(self.gemm, options)
-                self._choose(self.gemm, options, preferences)
+                if problem.k == 0:
+                    self.idle = self._idle_form(self.gemm)
+                else:
+                    self.form = self._form(self.gemm, scalars.addresses[0], self.factors, self.gemm.k)
+                    self.workspace_nbytes = self.form.choice.workspace_nbytes
         except BaseException:
             self.close()
             raise
@@ -114,25 +131,21 @@ class CublasLtPlan:
             cublasLt.matmul_desc_destroy, cublasLt.matmul_desc_create(problem.compute_type, problem.scale_type)
         )  # fmt: skip
         setter = cublasLt.matmul_desc_set_attribute
-        k = max(1, gemm.k)  # of nothing to sum up, the library gets one zero
-        sides = (gemm.first, gemm.m, k), (gemm.second, k, gemm.n)
-        layouts = []
-        for (side, rows, cols), attribute in zip(sides, (_DESC.TRANSA, _DESC.TRANSB), strict=True):
-            operation, shape, order, ld = _reading(side, rows, cols)
-            if problem.k == 0:
-                operation, shape, order, ld = _N, (rows, cols), 0, rows
-            put(setter, desc, attribute, "i", operation)
-            steps = () if problem.k == 0 else side.steps
-            layouts.append(self._layout(side.matrix.dtype.code, shape, ld, order, count, steps))
-        target = self._layout(
-            gemm.target.matrix.dtype.code, (gemm.m, gemm.n), gemm.target.ld, 0, count, gemm.target.steps
-        )
+        factors = [0, 0]  # there are none of nothing to sum up
+        sides = (gemm.first, gemm.m, gemm.k), (gemm.second, gemm.k, gemm.n)
+        for index, (side, rows, cols) in enumerate(sides):
+            put(setter, desc, (_DESC.TRANSA, _DESC.TRANSB)[index], "i", _operation(side))
+            if gemm.k:
+                shape = (cols, rows) if side.transposed else (rows, cols)
+                factors[index] = self._layout(side.matrix.dtype.code, shape, side.ld, count, side.steps)
+        self.factors = factors[0], factors[1]
+        target = self._layout(gemm.target.matrix.dtype.code, (gemm.m, gemm.n), gemm.target.ld, count, gemm.target.steps)
         addend = target
         if gemm.addend is not None and gemm.addend != gemm.target:
             addend = self._layout(
-                gemm.addend.matrix.dtype.code, (gemm.m, gemm.n), gemm.addend.ld, 0, count, gemm.addend.steps
+                gemm.addend.matrix.dtype.code, (gemm.m, gemm.n), gemm.addend.ld, count, gemm.addend.steps
             )  # fmt: skip
-        self.layouts = (*layouts, addend, target)
+        self.results = addend, target
         if problem.epilog is not NO_EPILOG:
             put(setter, desc, _DESC.EPILOGUE, "I", problem.epilog.code)
         self.bias: Cell | None = None
@@ -151,13 +164,9 @@ class CublasLtPlan:
             put(setter, desc, _DESC.BIAS_BATCH_STRIDE, "q", bias.steps[0])
         self.bias = Cell(setter, desc, _DESC.BIAS_POINTER, _SOMEWHERE + bias.matrix.alignment % 16)
 
-    def _layout(
-        self, code: int, shape: tuple[int, int], ld: int, order: int, count: int, steps: tuple[int, ...]
-    ) -> int:
+    def _layout(self, code: int, shape: tuple[int, int], ld: int, count: int, steps: tuple[int, ...]) -> int:
         layout = self._own(cublasLt.matrix_layout_destroy, cublasLt.matrix_layout_create(code, *shape, ld))
         setter = cublasLt.matrix_layout_set_attribute
-        if order:
-            put(setter, layout, _LAYOUT.ORDER, "i", order)
         if count != 1:
             put(setter, layout, _LAYOUT.BATCH_COUNT, "i", count)
             put(setter, layout, _LAYOUT.STRIDED_BATCH_OFFSET, "q", steps[0] if steps else 0)
@@ -165,43 +174,50 @@ class CublasLtPlan:
 
     # --- the algorithm ----------------------------------------------------------------------------------------------------------
 
-    def _choose(self, gemm: Gemm, options: MatmulOptions, preferences: MatmulPlanPreferences) -> None:
+    def _form(self, gemm: Gemm, alpha: int, factors: tuple[int, int], k: int) -> Form:
         """Ask for algorithms: for a small product first for those without a workspace, which would cost more than it saves."""
-        most = bytes_of(options.memory_limit, driver.device_total_mem(self.place.device_id))
-        work = gemm.m * gemm.n * gemm.k * prod(gemm.extents)
-        self.choices: list[Choice] = []
-        for limit in (0, most) if work <= _SMALL else (most,):
+        most = bytes_of(self.options.memory_limit, driver.device_total_mem(self.place.device_id))
+        work = gemm.m * gemm.n * k * prod(gemm.extents)
+        choices: list[Choice] = []
+        for limit in (0, most) if work <= _SMALL or k == 1 else (most,):
             try:
-                self._ask(gemm, preferences, limit)
+                choices = self._ask(gemm, factors, limit)
             except cublasLt.cuBLASLtError as error:
                 if error.status != _NOT_SUPPORTED:
                     raise
                 if limit == most:
                     error.add_note(self._unsupported())
                     raise
-            if self.choices:
-                break
-        if not self.choices:
-            raise RuntimeError(f"cuBLASLt has no algorithm. {self._unsupported()}")
-        self.workspace_nbytes = self.choices[0].workspace_nbytes
+            if choices:
+                return Form(alpha, factors, choices[0])
+        raise RuntimeError(f"cuBLASLt has no algorithm. {self._unsupported()}")
 
-    def _ask(self, gemm: Gemm, preferences: MatmulPlanPreferences, workspace_nbytes: int) -> None:
-        limit = preferences.limit or 1
+    def _idle_form(self, gemm: Gemm) -> Form:
+        """Make the form for a product of factors that do not count: one column of zeros times one row of zeros.
+
+        The library is never called with alpha = 0 or K = 0: it may then take the work for done and leave C and the epilog out.
+        """
+        count, code, (m, n) = prod(gemm.extents), self.problem.a.dtype.code, (gemm.m, gemm.n)
+        first = (1, m) if gemm.first.transposed else (m, 1)
+        second = (n, 1) if gemm.second.transposed else (1, n)
+        factors = self._layout(code, first, first[0], count, ()), self._layout(code, second, second[0], count, ())
+        return self._form(gemm, self.scalars.unit, factors, 1)
+
+    def _ask(self, gemm: Gemm, factors: tuple[int, int], workspace_nbytes: int) -> list[Choice]:
+        limit = self.preferences.limit or 1
         results, count = array("Q", bytes(_RESULT.size * limit)), array("i", [0])
         start = results.buffer_info()[0]
         preference = cublasLt.matmul_preference_create()
         try:
-            self._prefer(preference, gemm, preferences, workspace_nbytes)
+            self._prefer(preference, gemm, self.preferences, workspace_nbytes)
             cublasLt.matmul_algo_get_heuristic(
-                self.handle, self.desc, *self.layouts, preference, limit, start, count.buffer_info()[0]
+                self.handle, self.desc, *factors, *self.results, preference, limit, start, count.buffer_info()[0]
             )  # fmt: skip
         finally:
             cublasLt.matmul_preference_destroy(preference)
-        self.results = results  # the memory of the choices
-        for offset in range(0, count[0] * _RESULT.size, _RESULT.size):
-            fields = _RESULT.unpack_from(results, offset)
-            if fields[9] == 0:
-                self.choices.append(Choice(start + offset, fields[8], fields[10]))
+        offsets = range(0, count[0] * _RESULT.size, _RESULT.size)
+        found = ((start + offset, _RESULT.unpack_from(results, offset)) for offset in offsets)
+        return [Choice(address, fields[8], fields[10], results) for address, fields in found if fields[9] == 0]
 
     def _prefer(self, preference: int, gemm: Gemm, preferences: MatmulPlanPreferences, workspace_nbytes: int) -> None:
         setter = cublasLt.matmul_preference_set_attribute
@@ -227,38 +243,67 @@ class CublasLtPlan:
 
     def attach(self, workspace: int) -> None:
         """Use a workspace from now on."""
-        self.workspace = workspace
+        assert self.form is not None
+        self.form.workspace = workspace
 
     def launch(self) -> Launch:
         """Return the function that computes the product on a stream."""
         gemm = self.gemm
         if gemm is None:
             return lambda *pointers: None
-        inner = self._direct(gemm)
-        if gemm.loads or gemm.fill or gemm.store or self.problem.k == 0:
+        inner = self._idle if self.form is None else self._direct(gemm, self.form, self._idle)
+        if gemm.loads or gemm.fill or gemm.store:
             with self.place.current():
                 return self._stepwise(gemm, inner)
         return inner
 
-    def _direct(self, gemm: Gemm) -> Launch:
-        """The product over operands as they are: one foreign call, and a bias pointer when it has changed."""
-        matmul, handle, desc, (alpha, beta) = cublasLt.matmul, self.handle, self.desc, self.scalars.addresses
-        la, lb, lc, ld = self.layouts
-        algorithm, nbytes = self.choices[0].address, self.workspace_nbytes
-        bias = self.bias
-        plan = self
+    def _idle(self, *arguments: int) -> None:
+        """The product when alpha or K is 0: of zeros in place of the factors."""
+        gemm, stream = self.gemm, arguments[-1]
+        assert gemm is not None
+        if self.idle is None:
+            with self.place.current():
+                self.idle = self._idle_form(gemm)
+        nbytes = -(-max(gemm.m, gemm.n) * self.problem.a.dtype.itemsize // 256) * 256
+        size = nbytes + self.idle.choice.workspace_nbytes
+        zeros, _owner = self.adapter.allocate(size, self.place.device_id, stream)
+        driver.memset_d8_async(zeros, 0, nbytes, stream)
+        self.idle.workspace = zeros + nbytes
+        self._direct(gemm, self.idle, None)(zeros, zeros, *arguments[2:])
+
+    def _direct(self, gemm: Gemm, form: Form, idle: Launch | None) -> Launch:
+        """The product over operands as they are: one foreign call, and a bias pointer when it has changed.
+
+        `idle` is called instead when alpha is 0.
+        """
+        matmul, handle, desc = cublasLt.matmul, self.handle, self.desc
+        alpha, beta, (la, lb), (lc, ld) = form.alpha, self.scalars.addresses[1], form.layouts, self.results
+        algorithm, nbytes = form.choice.address, form.choice.workspace_nbytes
+        bias, scalars = self.bias, self.scalars
 
         def plain(a: int, b: int, d: int, stream: int) -> None:
-            matmul(handle, desc, alpha, a, la, b, lb, beta, d, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            if scalars.idle and idle is not None:
+                idle(a, b, d, stream)
+                return
+            matmul(handle, desc, alpha, a, la, b, lb, beta, d, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         def plain_swapped(a: int, b: int, d: int, stream: int) -> None:
-            matmul(handle, desc, alpha, b, la, a, lb, beta, d, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            if scalars.idle and idle is not None:
+                idle(a, b, d, stream)
+                return
+            matmul(handle, desc, alpha, b, la, a, lb, beta, d, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         def added(a: int, b: int, c: int, d: int, stream: int) -> None:
-            matmul(handle, desc, alpha, a, la, b, lb, beta, c, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            if scalars.idle and idle is not None:
+                idle(a, b, c, d, stream)
+                return
+            matmul(handle, desc, alpha, a, la, b, lb, beta, c, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         def added_swapped(a: int, b: int, c: int, d: int, stream: int) -> None:
-            matmul(handle, desc, alpha, b, la, a, lb, beta, c, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            if scalars.idle and idle is not None:
+                idle(a, b, c, d, stream)
+                return
+            matmul(handle, desc, alpha, b, la, a, lb, beta, c, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         if bias is None:
             functions = (plain, plain_swapped, added, added_swapped)
@@ -266,14 +311,20 @@ class CublasLtPlan:
         set_bias = bias.set
 
         def biased(a: int, b: int, vector: int, d: int, stream: int) -> None:
+            if scalars.idle and idle is not None:
+                idle(a, b, vector, d, stream)
+                return
             if vector != bias.value:
                 set_bias(vector)
-            matmul(handle, desc, alpha, a, la, b, lb, beta, d, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            matmul(handle, desc, alpha, a, la, b, lb, beta, d, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         def added_biased(a: int, b: int, c: int, vector: int, d: int, stream: int) -> None:
+            if scalars.idle and idle is not None:
+                idle(a, b, c, vector, d, stream)
+                return
             if vector != bias.value:
                 set_bias(vector)
-            matmul(handle, desc, alpha, a, la, b, lb, beta, c, lc, d, ld, algorithm, plan.workspace, nbytes, stream)
+            matmul(handle, desc, alpha, a, la, b, lb, beta, c, lc, d, ld, algorithm, form.workspace, nbytes, stream)
 
         assert not gemm.swapped
         return biased if self.problem.c is None else added_biased
@@ -284,7 +335,6 @@ class CublasLtPlan:
         loads = [(index[name], self._mover(move), move.nbytes) for name, move in gemm.loads]
         fill = None if gemm.fill is None else self._mover(gemm.fill)
         store, target_nbytes = (None, 0) if gemm.store is None else (self._mover(gemm.store), gemm.store.nbytes)
-        zero_nbytes = max(gemm.m, gemm.n) * self.problem.a.dtype.itemsize if self.problem.k == 0 else 0
         addend, device, allocate = index.get("c"), self.place.device_id, self.adapter.allocate
 
         def run(*arguments: int) -> None:
@@ -295,11 +345,6 @@ class CublasLtPlan:
                 owners.append(owner)
                 move(operands[position], pointer, stream)
                 operands[position] = pointer
-            if zero_nbytes:
-                pointer, owner = allocate(zero_nbytes, device, stream)
-                owners.append(owner)
-                driver.memset_d8_async(pointer, 0, zero_nbytes, stream)
-                operands[0] = operands[1] = pointer
             target = result
             if store is not None:
                 target, owner = allocate(target_nbytes, device, stream)
@@ -341,15 +386,8 @@ def _alignment(side: Side, count: int) -> int:
     return min(side.matrix.alignment, step & -step or 16)
 
 
-def _reading(side: Side, rows: int, cols: int) -> tuple[int, tuple[int, int], int, int]:
-    """Return operation, stored shape, order and leading dimension of an operand of `rows` x `cols`.
-
-    There is no operation that conjugates only: such a matrix is described as the conjugate transpose of the row-major matrix over
-    the same memory.
-    """
+def _operation(side: Side) -> int:
+    """Return the operation by which the library reads an operand; there is none that conjugates only."""
     conj = side.matrix.conj and side.matrix.dtype.kind == "c"
-    if side.transposed:
-        return (_C if conj else _T), (cols, rows), 0, side.ld
-    if conj:
-        return _C, (cols, rows), _ROW, side.ld
-    return _N, (rows, cols), 0, side.ld
+    assert side.transposed or not conj
+    return (_C if conj else _T) if side.transposed else _N

@@ -26,11 +26,14 @@ class Capability:
         Batches with one stride for each operand only; else any loop.
     column_epilogs : bool
         Epilogs with a bias write a column-major result only.
+    lone_conj : bool
+        Conjugate an operand that is not transposed too; else conjugate transposes only.
     """
 
     separate_addend: bool
     single_batch: bool
     column_epilogs: bool
+    lone_conj: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +133,8 @@ class _Lowering:
         problem, capability = self.problem, self.capability
         target = self._target()
         store = None if target is problem.d else self._move(target, problem.d)
-        form = (False, 0) if self.upright else readable(target)
-        assert form is not None
-        swapped = form[0]
-        a, b = (self._readable(name, matrix, target) for name, matrix in (("a", problem.a), ("b", problem.b)))
+        swapped = self._swapped(target)
+        a, b = (self._readable(name, matrix, target, swapped) for name, matrix in (("a", problem.a), ("b", problem.b)))
         fill, c = self._addend(target, swapped)
         bias = problem.bias
         if bias is not None and self.arithmetic is not None and bias.dtype is not self.arithmetic:
@@ -148,14 +149,16 @@ class _Lowering:
 
         def side(matrix: Matrix, *, ld: int | None = None) -> Side:
             turned = matrix.transposed if swapped else matrix
-            form = readable(turned) if ld is None else (False, ld)
+            if ld is not None:
+                return Side(turned, False, ld, step_of[id(matrix)])
+            ld = _ld(turned.transposed) if self._turns(turned) else None
+            form = readable(turned) if ld is None else (True, ld)
             assert form is not None
-            return Side(turned, form[0], form[1], step_of[id(matrix)])
+            return Side(turned, *form, step_of[id(matrix)])
 
         def straight(matrix: Matrix) -> Side:
             turned = matrix.transposed if swapped else matrix
-            ld = leading_dimension(turned.rows, turned.cols, turned.row_stride, turned.col_stride)
-            return side(matrix, ld=0 if matrix.cols != problem.n else ld)
+            return side(matrix, ld=0 if matrix.cols != problem.n else _ld(turned))
 
         first, second = (b, a) if swapped else (a, b)
         m, n = (problem.n, problem.m) if swapped else (problem.m, problem.n)
@@ -169,11 +172,33 @@ class _Lowering:
         d, dtype = self.problem.d, self.arithmetic or self.problem.d.dtype
         fits = dtype is d.dtype and readable(d) is not None
         if self.upright:
-            fits = fits and leading_dimension(d.rows, d.cols, d.row_stride, d.col_stride) is not None
+            fits = fits and _ld(d) is not None
         if self.capability.single_batch:
             fits = fits and self._one_step(d.batch_strides)
         order = COLUMN if self.upright else d.order
         return d if fits else packed(d, order, self.problem.batch, self.axes, dtype)
+
+    def _swapped(self, target: Matrix) -> bool:
+        """Whether the transpose is computed: as the target wants it; if that is a vector, so that fewer operands are copied."""
+        if self.upright:
+            return False
+        form = readable(target)
+        assert form is not None
+        swapped = form[0]
+        if _ld(target) is None or _ld(target.transposed) is None:
+            return swapped
+        copies = [
+            sum(not self._conjugable(each, way) for each in (self.problem.a, self.problem.b))
+            for way in (swapped, not swapped)
+        ]
+        return swapped if copies[0] <= copies[1] else not swapped
+
+    def _turns(self, matrix: Matrix) -> bool:
+        """Whether the library can only read the matrix transposed, since it conjugates no other way."""
+        return matrix.conj and matrix.dtype.kind == "c" and not self.capability.lone_conj
+
+    def _conjugable(self, matrix: Matrix, swapped: bool) -> bool:
+        return not self._turns(matrix) or _ld(matrix if swapped else matrix.transposed) is not None
 
     def _addend(self, target: Matrix, swapped: bool) -> tuple[Move | None, Matrix | None]:
         """Return the copy of C into the target, and the addend that the library reads."""
@@ -184,25 +209,25 @@ class _Lowering:
             return None, target if self.capability.separate_addend else None
         if problem.inplace or not self.capability.separate_addend:
             return self._move(c, target), target if self.capability.separate_addend else None
-        if problem.addend_is_column:
-            fits = c.row_stride == 1 or c.rows == 1
-        else:
-            turned = c.transposed if swapped else c
-            fits = leading_dimension(turned.rows, turned.cols, turned.row_stride, turned.col_stride) is not None
+        column = c.row_stride == 1 or c.rows == 1
+        fits = column if problem.addend_is_column else _ld(c.transposed if swapped else c) is not None
         return None, self._loop("c", c if fits else self._pack("c", c, ROW if swapped else COLUMN), target)
 
-    def _readable(self, name: str, matrix: Matrix, target: Matrix) -> Matrix:
+    def _readable(self, name: str, matrix: Matrix, target: Matrix, swapped: bool) -> Matrix:
         dtype = self.arithmetic or matrix.dtype
-        if readable(matrix) is None or dtype is not matrix.dtype:
-            matrix = self._pack(name, matrix, matrix.order)
-        return self._loop(name, matrix, target)
+        order = matrix.order
+        if self._turns(matrix):
+            order = COLUMN if swapped else ROW
+        if readable(matrix) is None or dtype is not matrix.dtype or not self._conjugable(matrix, swapped):
+            matrix = self._pack(name, matrix, order)
+        return self._loop(name, matrix, target, order)
 
-    def _loop(self, name: str, matrix: Matrix, target: Matrix) -> Matrix:
+    def _loop(self, name: str, matrix: Matrix, target: Matrix, order: str | None = None) -> Matrix:
         """Copy an operand whose batches cannot be walked together with those of the target."""
         if not self.capability.single_batch or not matrix.batched or name in self.loads:
             return matrix
         fits = self._one_step(target.batch_strides, matrix.batch_strides)
-        return matrix if fits else self._pack(name, matrix, matrix.order)
+        return matrix if fits else self._pack(name, matrix, order or matrix.order)
 
     def _one_step(self, *strides: Ints) -> bool:
         """Whether each operand goes from one batch entry to the next, in one loop, by one stride that is not negative."""
@@ -218,3 +243,8 @@ class _Lowering:
         batch = self.problem.batch
         shape = (*(batch if target.batched else (1,) * len(batch)), target.rows, target.cols)
         return Move(shape, source, target)
+
+
+def _ld(matrix: Matrix) -> int | None:
+    """Return the leading dimension by which a column-major library reads a matrix as it is."""
+    return leading_dimension(matrix.rows, matrix.cols, matrix.row_stride, matrix.col_stride)

@@ -15,15 +15,21 @@ _KINDS: Final = {
 
 
 class Scalars:
-    """Alpha and beta as numbers and, at fixed addresses, as one element each of the scale type."""
+    """Alpha and beta as numbers and, at fixed addresses, as one element each of the scale type.
 
-    __slots__ = ("addresses", "array", "values")
+    `idle` says whether alpha is 0 as the library sees it; `unit` is the address of a 1.
+    """
+
+    __slots__ = ("addresses", "array", "idle", "one", "unit", "values")
 
     def __init__(self, scale_type: int) -> None:
         self.array = np.array([1, 0], _KINDS[CudaDataType(scale_type)])
         start, step = self.array.ctypes.data, self.array.itemsize
         self.addresses = start, start + step
         self.values: list[Any] = self.array.tolist()
+        self.one = np.ones(1, self.array.dtype)
+        self.unit: int = self.one.ctypes.data
+        self.idle = False
 
     def read(self, alpha: Any = None, beta: Any = None) -> list[Any]:
         """Return what the scalars would be; None leaves one as it is.
@@ -43,6 +49,7 @@ class Scalars:
         """Use new values from now on, at the same addresses."""
         self.array[:] = new
         self.values[:] = new
+        self.idle = bool(self.array[0] == 0)
 
 
 def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:

@@ -108,7 +108,9 @@ def _check_dtypes(offsets: View, indices: View, values: View, b: View) -> None:
 
 
 def _check_shapes(shape: Sequence[int], offsets: View, indices: View, values: View, b: View) -> None:
-    if len(shape) != 2:
+    if len(shape) < 2:
+        raise TypeError(f"The matrix a must be square, but it has shape {tuple(shape)}.")
+    if len(shape) > 2:
         raise NotImplementedError(f"Batches of systems are not implemented yet: a has shape {tuple(shape)}. Solve them one by one.")
     if shape[0] != shape[1]:
         raise TypeError(f"The matrix a must be square, but it has shape {tuple(shape)}.")

@@ -89,6 +89,11 @@ def judge(apply: Callable[[Array], Array], norm: Callable[[], float], x: Array, 
 
 def explain(judgement: Judgement, pivots: int, library: str) -> str:
     """Say why a solution is refused, and what can be done."""
+    if not isfinite(judgement.residual):
+        return (
+            f"The system could not be solved by {library}: the solution is not finite. The matrix or the right-hand side has infinities or "
+            "NaN, or the matrix is singular, or numbers overflow."
+        )
     replaced = f" {pivots} zero or tiny pivot{'s' if pivots != 1 else ''} had to be replaced." if pivots else ""
     return (
         f"The system could not be solved to working precision by {library}: the residual is {judgement.residual:.3g} times the "
