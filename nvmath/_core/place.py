@@ -27,6 +27,10 @@ class Host:
     """The CPU and its memory."""
 
     name: ClassVar[str] = "cpu"
+
+    def __str__(self) -> str:
+        return "the CPU"
+
     device_id: ClassVar[str] = "cpu"
 
 

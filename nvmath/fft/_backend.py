@@ -67,6 +67,9 @@ class HostPlan:
         self.library, capability = _host_library(problem, num_threads)
         self.passes = lower(problem, capability, prolog=callbacks.prolog, epilog=callbacks.epilog)
 
+    def __str__(self) -> str:
+        return f"{self.library}, {self.num_threads} thread{'s' if self.num_threads > 1 else ''} at most, {len(self.passes.steps)} step(s)"
+
     def launch(self, direction: FFTDirection) -> Call:
         """Return the function that computes the problem in one direction."""
         return launch_of(self.problem, self.passes, self.library, self.mover, direction)

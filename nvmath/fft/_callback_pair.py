@@ -47,6 +47,12 @@ class CallbackPair:
             if callback is not None:
                 callback.require_place(place)
 
+    def require_data(self) -> None:
+        """Refuse functions that read data which they were not given."""
+        for callback in self.pair:
+            if callback is not None:
+                callback.require_data()
+
     def host(self, which: int) -> Callable[..., None]:
         """Return the compiled loop of one of the two for the CPU."""
         return self.pair[which].host()  # type: ignore[no-any-return]

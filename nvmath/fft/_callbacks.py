@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from .._core import jit
 from ._callback_compile import (
@@ -30,6 +30,10 @@ __all__ = [
     "current_compute_capability",
     "normalise",
 ]
+
+
+_INFO_POSITION: Final = {"prolog": 2, "epilog": 3}
+"""Where a callback takes the address of the user's data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,24 @@ class Callback:
         from ._host_callbacks import host_loop
 
         return host_loop(self)
+
+    def require_data(self) -> None:
+        """Refuse a function that reads data which it was not given: it would follow a null pointer.
+
+        Raises
+        ------
+        ValueError
+            If that is so.
+        """
+        if self.data or self._user is None:
+            return
+        code = self._user.function.__code__
+        name = code.co_varnames[_INFO_POSITION[self.phase]]
+        if jit.reads_local(code, name):
+            raise ValueError(
+                f"The {self.phase} {self._user.function.__qualname__!r} ({code.co_filename}:{code.co_firstlineno}) reads {name!r}, but "
+                f'it was given no data. Pass {{"function": {self._user.function.__name__}, "data": array}}.'
+            )
 
     def without_data(self) -> Callback:
         """The same callback, holding no array."""

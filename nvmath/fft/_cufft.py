@@ -10,6 +10,7 @@ from .._core import kernels
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
 from .._core.layout import Ints
+from .._core.log import readable
 from .._core.place import Cuda, cuda, discard
 from ..bindings import _seam, cufft
 from ._callback_pair import CallbackPair
@@ -150,6 +151,9 @@ class CufftPlan:
                 return False
         self.callbacks.take_data(callbacks)
         return True
+
+    def __str__(self) -> str:
+        return f"cuFFT {cufft.get_version()}, {len(self.passes.steps)} step(s), workspace {readable(self.workspace_nbytes)}"
 
     @property
     def handle(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from math import prod
@@ -60,6 +61,10 @@ class FftwLibrary:
         self.flags = 1 << 6 | fftw.PRESERVE_INPUT | (fftw.UNALIGNED if flavour == "fftw" else 0)
         self.generation = children.generation
         self.handles: list[tuple[int, int]] = []
+
+    def __str__(self) -> str:
+        found = fftw.fftw_library()
+        return f"{found.flavour} {found.version}"
 
     def call(self, step: Transform, direction: FFTDirection) -> Call:
         """Return the function that runs a transform."""
@@ -120,8 +125,10 @@ def largest_prime_factor(length: int) -> int:
 
 
 def flavour() -> Any:
-    """Return which library serves the interface, or None when there is none."""
+    """Return which library serves the interface, or None when there is none; a library that the user asked for must be there."""
     try:
         return fftw.fftw_library()
     except RuntimeError:
+        if os.environ.get("NVMATH_FFT_CPU_LIBRARY"):
+            raise
         return None

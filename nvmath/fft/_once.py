@@ -82,6 +82,7 @@ def _call_with_callbacks(
     options = _options_of(variant, coerce_options(FFTOptions, asked[2]))
     problem = specify(view.shape, view.strides, view.dtype, axes=asked[0], options=options, extents=_extents(asked))
     callbacks = CallbackPair(problem, asked[4], asked[5])
+    callbacks.require_data()
     key = _settled(key, callbacks.key)
     transform = None if key is None else plan_cache.take(key)
     if transform is not None and not transform._plan_object.rebind(callbacks):

@@ -34,6 +34,9 @@ class PocketfftLibrary:
     def __init__(self, num_threads: int) -> None:
         self.num_threads = num_threads
 
+    def __str__(self) -> str:
+        return "scipy.fft"
+
     def call(self, step: Transform, direction: FFTDirection) -> Call:
         """Return the function that runs a transform."""
         real, complex_ = step.precision, DTYPES[step.precision.complex.name]

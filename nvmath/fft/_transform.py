@@ -188,7 +188,9 @@ class FFT(Operation):
             direction = coerce_direction(direction)
             if self._problem.kind != "C2C":
                 self._launch_direction(direction)
-        self._plan_with(CallbackPair(self._problem, prolog, epilog), direction, stream)
+        callbacks = CallbackPair(self._problem, prolog, epilog)
+        callbacks.require_data()
+        self._plan_with(callbacks, direction, stream)
 
     def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None, stream: Any) -> None:
         self._callbacks, self._planned_direction = callbacks, direction

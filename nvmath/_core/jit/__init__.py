@@ -5,6 +5,7 @@ from .digest import CodeDigest, code_digest
 from .disk import DiskCache, cache_folder
 from .function import UserFunction
 from .host import compile_loop, host_function
+from .reading import reads_local
 from .requirements import require_cuda_compiler, require_host_compiler
 from .signature import Pointer, Signature, type_key
 from .snapshot import plain_function
@@ -24,6 +25,7 @@ __all__ = [
     "host_function",
     "parse_compute_capability",
     "plain_function",
+    "reads_local",
     "require_cuda_compiler",
     "require_host_compiler",
     "require_parameters",

@@ -108,6 +108,8 @@ class PardisoPlan(HostPlan):
         iparm[20] = int(config.get("pivot_type") is not PivotType.PIVOT_DIAGONAL)
 
     def _call(self, phase: int, values: Array | None, b: Array | None = None, x: Array | None = None) -> None:
+        if phase == _ANALYSE and self.problem.nnz == 0 and self.problem.n:
+            raise SingularSystemError("The matrix a has no entries, so it is singular.")
         assembly = self.assembly
         threads = self.config.get("host_nthreads")
         if threads < 1:
