@@ -12,11 +12,13 @@ ifeq ($(origin PY),command line)
 NEEDS_DEMO :=
 NEEDS_TEST :=
 NEEDS_BENCH :=
+NEEDS_DOCS :=
 else
 PY := $(VENV)/bin/python
 NEEDS_DEMO := $(VENV)/.demo
 NEEDS_TEST := $(VENV)/.test
 NEEDS_BENCH := $(VENV)/.bench
+NEEDS_DOCS := $(VENV)/.docs
 endif
 
 # The interpreter of `make gpu`: the one that has torch, CuPy and numba-cuda already. Nothing is installed into it.
@@ -47,7 +49,7 @@ lint: $(NEEDS_TEST)
 types: $(NEEDS_TEST)
 	$(PY) -m mypy
 
-docs: $(NEEDS_TEST)
+docs: $(NEEDS_DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 gpu:
@@ -67,6 +69,10 @@ $(VENV)/.test: $(BUILT)
 
 $(VENV)/.bench: $(VENV)/.test
 	@$(MAKE_ENVIRONMENT) cpu,jit,demo,dev,bench
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	@$(MAKE_ENVIRONMENT) cpu,jit,demo,dev,docs
 	@touch $@
 
 clean:

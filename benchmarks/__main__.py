@@ -12,6 +12,8 @@ from pathlib import Path
 
 from nvmath.bindings import _cuda
 
+STEMS = {"cpu": "host_overhead_cpu", "gpu": "gpu_host_overhead"}
+
 
 def main() -> int:
     """Run, and return the number of benchmarks that failed."""
@@ -23,7 +25,7 @@ def main() -> int:
     place = "gpu" if _cuda.device_count() else "cpu"
     failed = 0
     for name in ("host_overhead", "cpu_fft", *(["gpu_fft"] if place == "gpu" else [])):
-        stem = asked.out / (name if name != "host_overhead" else f"{name}_{place}")
+        stem = asked.out / (STEMS[place] if name == "host_overhead" else name)
         files = [
             f"--{kind}={stem}.{ending}" for kind, ending in (("json", "json"), ("markdown", "md"), ("plot", "png"))
         ]

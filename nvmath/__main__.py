@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+
+from ._version import __version__
 
 
 def _parser() -> argparse.ArgumentParser:
     about = "What nvmath finds on this machine, and a demonstration of what it does with it."
     parser = argparse.ArgumentParser(prog="python -m nvmath", description=about)
+    parser.add_argument("--version", action="version", version=f"nvmath-anywhere {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser("info", help="versions, devices, and which library serves what from where")
     info.add_argument("--json", action="store_true", help="the same for programs")
@@ -24,6 +28,16 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit status."""
     asked = _parser().parse_args(arguments)
+    try:
+        status = _run(asked)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough; nothing may fail at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _run(asked: argparse.Namespace) -> int:
     if asked.command == "info":
         from ._info import report
 

@@ -6,6 +6,7 @@ is needed. NumPy does the same beside it, and ``scipy.ndimage.gaussian_filter(mo
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -75,10 +76,27 @@ def load(path: Path) -> Any:
     try:
         with pillow.open(path) as picture:
             upright = _pillow("ImageOps").exif_transpose(picture)
-            pixels = np.asarray(upright.convert("RGB"), dtype=np.float32)
+            deep = picture.mode in ("I", "F") or picture.mode.startswith("I;16")
+            if deep:  # Pillow's conversion would clip them at 255
+                plane = _scaled(np.asarray(upright, dtype=np.float64), picture.mode, picture.format)
+                pixels = np.stack([plane] * 3, axis=-1)
+            else:
+                pixels = np.asarray(upright.convert("RGB"), dtype=np.float32) / np.float32(255)
     except OSError as error:
         raise DemoError(f"{path} cannot be read as a picture: {error}") from None
-    return np.ascontiguousarray(pixels.transpose(2, 0, 1)) / np.float32(255)
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1), dtype=np.float32)
+
+
+def _scaled(plane: Any, mode: str, file_format: str | None) -> Any:
+    """Scale a grey picture of more than 8 bits to 0 to 1: 16 bits by their range, others by their smallest and largest value."""
+    if mode.startswith("I;16") or (mode == "I" and file_format == "PNG"):
+        return plane / 65535
+    if not np.isfinite(plane).all():
+        raise DemoError("The picture has infinities or NaN.")
+    low, high = plane.min(), plane.max()
+    if mode == "F" and low >= 0 and high <= 1:
+        return plane
+    return (plane - low) / ((high - low) or 1)
 
 
 def _pillow(module: str) -> Any:
@@ -248,6 +266,20 @@ def write_picture(path: Path, photo: Any, blurred: Any, captions: tuple[str, str
         raise DemoError(f"The picture cannot be written to {path}: {error}") from None
 
 
+def check_output(path: Path) -> None:
+    """Refuse a path that cannot be written to, before anything is computed."""
+    image = _pillow("Image")
+    endings = {ending for ending, name in image.registered_extensions().items() if name in image.SAVE}
+    if path.suffix.lower() not in endings:
+        raise DemoError(f"The picture cannot be written to {path}: the name must end in .png, .jpg or the like.")
+    if path.is_dir():
+        raise DemoError(f"The picture cannot be written to {path}: it is a folder.")
+    if not path.parent.is_dir():
+        raise DemoError(f"The picture cannot be written to {path}: there is no folder {path.parent}.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise DemoError(f"The picture cannot be written to {path}: permission denied.")
+
+
 def run(photo_path: Path | None, sigma: float, output: Path, execution: str | None) -> int:
     """Blur, check, time, write the picture and say what was done; return the exit status."""
     try:
@@ -260,6 +292,7 @@ def run(photo_path: Path | None, sigma: float, output: Path, execution: str | No
 def _run(photo_path: Path | None, sigma: float, output: Path, execution: str | None) -> int:
     if not sigma > 0:
         raise DemoError(f"--sigma must be positive, not {sigma}.")
+    check_output(output)
     path = photo_path or shipped_photo()
     photo = load(path)
     channels, height, width = photo.shape

@@ -23,6 +23,13 @@ SERVICES: Final = (
     ("FFT on the CPU", "fftw", "", ""),
     ("FFT on the CPU: large primes, or no library", "", "scipy", "pip install scipy"),
     ("FFT on a GPU", "cufft", "", ""),
+    ("matmul, contractions on the CPU", "numpy_openblas", "", ""),
+    ("matmul, contractions on the CPU: no OpenBLAS", "", "numpy", "pip install numpy"),
+    ("matmul on a GPU", "cublasLt", "", ""),
+    ("contractions on a GPU", "cutensor", "", ""),
+    ("sparse direct solver on the CPU", "mkl", "", ""),
+    ("sparse direct solver on the CPU: no MKL", "", "scipy", "pip install scipy"),
+    ("sparse direct solver on a GPU", "cudss", "", ""),
     ("Python callbacks on the CPU", "", "numba", 'pip install "nvmath-anywhere[jit]"'),
     ("Python callbacks on a GPU: compiler", "", "numba-cuda", 'pip install "nvmath-anywhere[jit-cuda]"'),
     ("Python callbacks on a GPU: code generator", "nvvm", "", ""),
@@ -30,6 +37,8 @@ SERVICES: Final = (
     ("copies and casts on a GPU", "nvrtc", "", ""),
     ("every operation on a GPU", "cuda", "", ""),
 )
+
+_WIDTH: Final = max(len(operation) for operation, _, _, _ in SERVICES)
 
 
 def gather() -> dict[str, Any]:
@@ -118,19 +127,20 @@ def report(*, as_json: bool = False) -> None:
     for name, value in found["environment"].items():
         print(f"set: {name}={value}")
     _print_services(found["services"])
-    others = sorted({path for path in found["other_libraries"].values() if path})
-    print("\nAlso found, used by nothing in this version: " + (", ".join(map(os.path.basename, others)) or "nothing"))
+    serving = {os.path.basename(service["path"]) for service in found["services"]}
+    others = sorted({os.path.basename(path) for path in found["other_libraries"].values() if path} - serving)
+    print("\nAlso found, used by no operation of this version: " + (", ".join(others) or "nothing"))
 
 
 def _print_services(services: list[dict[str, Any]]) -> None:
     present = [service for service in services if not service["install"]]
     print("\nserved by")
     for service in present:
-        print(f"  {service['operation']:<43} {service['by']} {service['version']}".rstrip())
+        print(f"  {service['operation']:<{_WIDTH}} {service['by']} {service['version']}".rstrip())
         if service["path"]:
-            print(f"  {'':<43} {service['path']}")
+            print(f"  {'':<{_WIDTH}} {service['path']}")
     missing = [service for service in services if service["install"]]
     if missing:
         print("missing")
     for service in missing:
-        print(f"  {service['operation']:<43} {service['by']}: {service['install']}")
+        print(f"  {service['operation']:<{_WIDTH}} {service['by']}: {service['install']}")

@@ -508,7 +508,7 @@ def test_a_hundred_filterings_without_waiting(torch):
                 image.mul_(1.0 / (n * n))
             torch.cuda.synchronize()
     error = float((image.double() - want).norm() / want.norm())
-    assert error < 2e-5
+    assert error < 1e-4  # two hundred transforms, each adding about 3e-7
     np.testing.assert_allclose(float(image.mean()), float(x.mean()), atol=1e-6)
 
 
