@@ -238,8 +238,8 @@ class Operation:
                 )  # fmt: skip
                 self._workspace.transient = self._transient
         self._plan_object = plan
-        if self.logger.isEnabledFor(log.INFO) and type(plan).__str__ is not object.__str__:
-            self.logger.info("Planned: %s.", plan)
+        if self.logger.isEnabledFor(log.INFO):
+            self.logger.info("Planned: %s.", getattr(plan, "description", type(plan).__name__))
         self._generation = children.generation
         children.inherited.add(self)
         self.nbytes = plan.nbytes

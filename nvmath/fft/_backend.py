@@ -67,7 +67,9 @@ class HostPlan:
         self.library, capability = _host_library(problem, num_threads)
         self.passes = lower(problem, capability, prolog=callbacks.prolog, epilog=callbacks.epilog)
 
-    def __str__(self) -> str:
+    @property
+    def description(self) -> str:
+        """Who computes, for the log."""
         return f"{self.library}, {self.num_threads} thread{'s' if self.num_threads > 1 else ''} at most, {len(self.passes.steps)} step(s)"
 
     def launch(self, direction: FFTDirection) -> Call:

@@ -152,7 +152,9 @@ class CufftPlan:
         self.callbacks.take_data(callbacks)
         return True
 
-    def __str__(self) -> str:
+    @property
+    def description(self) -> str:
+        """Who computes, for the log."""
         return f"cuFFT {cufft.get_version()}, {len(self.passes.steps)} step(s), workspace {readable(self.workspace_nbytes)}"
 
     @property

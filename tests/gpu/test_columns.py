@@ -225,10 +225,8 @@ def check_transform(
     if "prolog" in called:
         want = want * data[0][1]
     points = np.prod([shape[axis] for axis in axes])
-    if real:
-        want = np.fft.rfftn(want, axes=axes)
-    else:
-        want = np.fft.ifftn(want, axes=axes) * points if inverse else np.fft.fftn(want, axes=axes)
+    transform = np.fft.rfftn if real else np.fft.ifftn if inverse else np.fft.fftn
+    want = transform(want, axes=axes) * (points if inverse and not real else 1)
     if "epilog" in called:
         want = want * data[1][1]
     want = want / (points if norm == "forward" else 1)
