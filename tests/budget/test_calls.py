@@ -3,34 +3,13 @@
 A call of a Python function counts, whoever it belongs to; a call of a C function does not.
 """
 
-import sys
-
 import numpy as np
 import pytest
+from counts import EXECUTE, ONE_CALL, RESET_AND_EXECUTE, calls_of
 
 import nvmath
 from nvmath.bindings import _cuda
 from nvmath.fft import FFT
-
-EXECUTE, RESET_AND_EXECUTE, ONE_CALL = 15, 25, 30
-
-
-def calls_of(function) -> int:
-    """Count the Python functions that `function` enters, itself left out."""
-    count = 0
-
-    def profile(frame, event, argument):
-        nonlocal count
-        count += event == "call"
-
-    function()  # what is made at the first call is made
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-    return count - 1
 
 
 def numpy_arrays(shape, dtype):

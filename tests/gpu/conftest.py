@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import oracles
@@ -50,7 +51,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning:numba"))
 
 
-@pytest.fixture(autouse=True)
-def _bounds_of_cufft(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def _bounds_of_cufft() -> Iterator[None]:
     """For lengths with large prime factors cuFFT convolves: 1.7e-5 was seen for 509 equal numbers in single precision."""
-    monkeypatch.setattr(oracles, "MULTIPLE", 5 * oracles.MULTIPLE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oracles, "MULTIPLE", 5 * oracles.MULTIPLE)
+        yield
