@@ -323,7 +323,9 @@ class Operation:
         )  # fmt: skip
         fits = view.strides == result.strides and not overlapping
         if fits:
-            return runner(self._objs, self._ptrs, stream, out)
+            result_in_place = runner(self._objs, self._ptrs, stream, out)
+            self._adapter.touched(out)
+            return result_in_place
         value = runner(self._objs, self._ptrs, stream, None)
         keep_if_captured(self._for_graphs, self._adapter, self._device, stream, value)
         with context(self._adapter, self._device, stream):
@@ -491,6 +493,10 @@ class Operation:
         self.logger.info("The %s object has been freed.", type(self).__name__)
 
     close = free
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse: a copy would own the same library handles, and another process has none of them."""
+        raise TypeError(f"A {type(self).__name__} object cannot be copied or pickled: it owns handles of a library. Make a new one.")
 
     def __enter__(self) -> Self:
         self._check_valid()

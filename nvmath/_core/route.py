@@ -78,6 +78,17 @@ def host_runner(
     return run_inplace if overwrites is not None else run_one if count == 1 else run
 
 
+def noting(runner: Runner, touched: Callable[[Any], None], overwrites: int) -> Runner:
+    """Tell the package that an operand was overwritten: PyTorch counts, so that stale values spoil no gradient."""
+
+    def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+        result = runner(objs, ptrs, stream, out)
+        touched(objs[overwrites])
+        return result
+
+    return run
+
+
 class CudaRunner:
     """Operands of a GPU, execution there: asynchronous, ordered on the stream of the call."""
 
@@ -301,4 +312,6 @@ class Route:
             inner: Runner = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking, result.overwrites)
         else:
             inner = host_runner(launch, make, self.adapter.pointer, len(self.untidy), result.overwrites)
+        if result.overwrites is not None:
+            inner = noting(inner, self.adapter.touched, result.overwrites)
         return TidyingRunner(self.adapter, inner, self.untidy, self.device) if any(self.untidy) else inner

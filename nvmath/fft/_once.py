@@ -12,7 +12,7 @@ from .._core.cache import plan_cache
 from .._core.options import coerce_options
 from ._callback_pair import CallbackPair
 from ._options import FFTDirection, FFTOptions, coerce_direction
-from ._problem import as_ints, specify
+from ._problem import as_ints, extents_of, specify
 from ._transform import FFT
 
 
@@ -45,8 +45,10 @@ def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) ->
     if asked[4] is not None or asked[5] is not None:
         return _call_with_callbacks(variant, operand, key, asked, stream, out)
     try:
-        transform = plan_cache.take(key)
-    except TypeError:  # a list, a dict, an options object, ...
+        if asked[2] is not None:  # options can change, whatever their hash says
+            key = _settled(key)
+        transform = None if key is None else plan_cache.take(key)
+    except TypeError:  # a list, a dict, ...
         key = _settled(key)
         transform = None if key is None else plan_cache.take(key)
     if transform is None:
@@ -80,7 +82,7 @@ def _call_with_callbacks(
     """Transform once with callbacks; a plan of the same code serves other data."""
     view = adapter_of(operand).view(operand)
     options = _options_of(variant, coerce_options(FFTOptions, asked[2]))
-    problem = specify(view.shape, view.strides, view.dtype, axes=asked[0], options=options, extents=_extents(asked))
+    problem = specify(view.shape, view.strides, view.dtype, axes=asked[0], options=options, extents=extents_of(asked[6], asked[7]))
     callbacks = CallbackPair(problem, asked[4], asked[5])
     callbacks.require_data()
     key = _settled(key, callbacks.key)
@@ -132,11 +134,6 @@ def _settled(key: Any, callbacks: Any = None) -> Any:
 def _options_of(variant: Variant, options: FFTOptions) -> FFTOptions:
     """Return a copy, since the transform that holds it may be cached and the caller may edit the original."""
     return replace(options, fft_type=variant.fft_type or options.fft_type)
-
-
-def _extents(asked: Asked) -> tuple[int, ...] | None:
-    n, s = asked[6], asked[7]
-    return (n,) if n is not None else None if s is None else tuple(s)
 
 
 def _open(

@@ -148,6 +148,20 @@ def _kind(dtype: DType, asked: str | None) -> str:
     return kind
 
 
+def as_int(value: Any, what: str) -> int:
+    """Turn an integer of any kind into int.
+
+    Raises
+    ------
+    TypeError
+        The value is not an integer.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, not {value!r}.") from None
+
+
 def as_ints(values: Any, what: str) -> Ints:
     """Turn an iterable of integers into a tuple of int.
 
@@ -160,6 +174,13 @@ def as_ints(values: Any, what: str) -> Ints:
         return tuple(operator.index(value) for value in values)
     except TypeError:
         raise TypeError(f"{what} must be a sequence of integers, not {values!r}.") from None
+
+
+def extents_of(n: Any, s: Any) -> Ints | None:
+    """Return the lengths that `n`, for one axis, or `s`, for several, ask for."""
+    if n is not None:
+        return (as_int(n, "n"),)
+    return None if s is None else as_ints(s, "s")
 
 
 def normalise_axes(axes: Any, ndim: int, extents: Any = None) -> Ints:
@@ -177,6 +198,8 @@ def normalise_axes(axes: Any, ndim: int, extents: Any = None) -> Ints:
     listed = () if axes is None else as_ints(axes, "axes")
     if not listed:
         count = ndim if extents is None else len(as_ints(extents, "s"))
+        if count == 0:
+            raise ValueError("s is empty; give one length for each axis to transform, or leave s away.")
         if count > ndim:
             raise ValueError(f"s has {count} entries, but the operand has only {ndim} axes.")
         return tuple(range(ndim - count, ndim))

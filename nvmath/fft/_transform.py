@@ -16,7 +16,7 @@ from . import _backend
 from ._callback_pair import CallbackPair
 from ._keys import create_key, create_key_from_metadata, key_of
 from ._options import FFTDirection, FFTOptions, coerce_direction, coerce_norm
-from ._problem import FFTProblem, as_ints, differences, plan_arguments, specify
+from ._problem import FFTProblem, as_ints, differences, extents_of, plan_arguments, specify
 
 
 class InvalidFFTState(InvalidStateError):
@@ -91,7 +91,7 @@ class FFT(Operation):
         if n is not None and s is not None:
             raise ValueError("Pass n for one axis or s for several, not both.")
         self._asked_axes = None if axes is None else as_ints(axes, "axes")
-        self._extents = as_ints((n,), "n") if n is not None else None if s is None else as_ints(s, "s")
+        self._extents = extents_of(n, s)
         self._norm = coerce_norm(norm)
         self._callbacks: CallbackPair | None = None
         self._planned_direction: FFTDirection | None = None

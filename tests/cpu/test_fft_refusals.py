@@ -209,3 +209,22 @@ def test_option_objects_are_not_changed():  # W9
     given = {"result_layout": "natural"}
     irfft(np.ones(5, complex), options=given)
     assert given == {"result_layout": "natural"}
+
+
+def test_an_epilog_that_is_a_generator_is_refused():
+    def store(data_out, offset, element, user_info, reserved):
+        data_out[offset] = 0
+        yield
+
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(ValueError, match="generator"):
+        fft(z, epilog=store)
+
+
+def test_a_callback_that_reads_data_which_it_was_not_given_is_refused():
+    def scale(data_in, offset, user_info, reserved):
+        return data_in[offset] * user_info[0]
+
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(ValueError, match=r"reads 'user_info', but it was given no data"):
+        fft(z, prolog=scale)

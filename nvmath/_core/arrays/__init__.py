@@ -64,6 +64,9 @@ class Adapter(Protocol):
     def assign(self, target: Any, source: Any) -> Any:
         """Copy the values of an array into another of the same shape and return it, on the current stream."""
 
+    def touched(self, obj: Any) -> None:
+        """Note that the values of an array of the user were overwritten."""
+
     def current_stream(self, device: int) -> int:
         """Return the handle of the package's current stream."""
 

@@ -86,6 +86,10 @@ class CupyAdapter:
         return target
 
     @staticmethod
+    def touched(obj: Any) -> None:
+        """Nobody counts."""
+
+    @staticmethod
     def current_stream(device: int) -> int:
         return _current_stream_ptr()  # type: ignore[no-any-return]
 

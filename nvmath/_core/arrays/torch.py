@@ -17,20 +17,32 @@ _NAMES: Final = {getattr(torch, name): row for name, row in DTYPES.items() if ha
 _TYPES: Final = {row: dtype for dtype, row in _NAMES.items()}
 
 
+def pointer(obj: Any) -> int:
+    """Return the address of the data; a tensor can be without any."""
+    ptr: int = obj.data_ptr()
+    if not ptr and obj.numel():
+        raise ValueError(
+            "A torch tensor has no memory: its storage was freed, or it is a fake or zero tensor that torch uses inside of its "
+            "transformations. Pass a tensor with data, and leave the fake-tensor mode before calling nvmath."
+        )
+    return ptr
+
+
 class TorchAdapter:
     """Tensors with dense (strided) storage."""
 
     name = "torch"
-    pointer = staticmethod(torch.Tensor.data_ptr)
+    pointer = staticmethod(pointer)
     current_stream = staticmethod(getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0))
 
     @staticmethod
     def look(obj: Any) -> tuple[int, tuple[Any, ...]]:
         try:
-            return obj.data_ptr(), (
-                obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(), obj.requires_grad
+            return pointer(obj), (
+                obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(),
+                obj.requires_grad and torch.is_grad_enabled(),
             )  # fmt: skip
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             TorchAdapter.view(obj)  # says what is wrong with it
             raise
 
@@ -40,12 +52,14 @@ class TorchAdapter:
             raise ValueError(f"A torch tensor of layout {obj.layout} is not dense; convert it with to_dense() first.")
         if obj.device.type not in ("cpu", "cuda"):
             raise ValueError(f"A torch tensor on device {obj.device} is not supported; move it to the CPU or a CUDA device.")
+        if torch.jit.is_tracing():
+            raise ValueError("torch.jit.trace cannot follow nvmath: it would record nothing. Call it outside of the traced function.")
         dtype = _NAMES.get(obj.dtype)
         if dtype is None:
             raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
         flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * (obj.requires_grad and torch.is_grad_enabled())
         device = obj.get_device() if obj.is_cuda else "cpu"
-        return View(obj, obj.data_ptr(), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)
+        return View(obj, pointer(obj), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)
 
     @staticmethod
     def maker(shape: Ints, strides: Ints, dtype: DType, device: int | str) -> Callable[[], Any]:
@@ -73,6 +87,11 @@ class TorchAdapter:
     @staticmethod
     def assign(target: Any, source: Any) -> Any:
         return target.copy_(source)
+
+    @staticmethod
+    def touched(obj: Any) -> None:
+        if not obj.is_inference():  # those have no version for autograd to look at
+            torch.autograd.graph.increment_version(obj)
 
     @staticmethod
     def on_stream(device: int, stream: int) -> AbstractContextManager[Any]:

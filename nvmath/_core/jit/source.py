@@ -79,6 +79,8 @@ def require_result(function: types.FunctionType, returns: bool, what: str, expec
     CompileError
         If the byte code shows the wrong kind of result.
     """
+    if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise CompileError(_fault(what, function, "is a generator or a coroutine, which runs nothing when it is called.", expected))
     kinds = _returned(function.__code__)
     if returns and kinds == {False}:
         raise CompileError(_fault(what, function, "must return the element, but it returns nothing.", expected))
