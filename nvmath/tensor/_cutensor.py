@@ -137,6 +137,11 @@ class CutensorPlan:
         self.garbage.append((destroy, handle))
         return handle
 
+    def _promised(self, tensor: Tensor) -> int:
+        """Return the alignment that the library may count on: that of whole arrays, or for views nothing beyond their elements."""
+        whole = tensor.alignment in (0, _LARGEST_ALIGNMENT)
+        return _LARGEST_ALIGNMENT if whole else self.problem.dtype.itemsize
+
     def _describe(self, tensor: Tensor, dummy: bool = False) -> tuple[int, Ints]:
         """Make a tensor descriptor; return it with the modes."""
         extents = tuple(self.problem.extents[mode] for mode in tensor.modes)
@@ -144,7 +149,7 @@ class CutensorPlan:
         if dummy:  # a mode of extent 1, since a tensor without modes need not be accepted
             extents, strides, modes = (*extents, 1), (*strides, 1), (*modes, len(self.problem.extents))
         desc = cutensor.create_tensor_descriptor(
-            self.handle, len(modes), extents, strides, self.problem.dtype.code, tensor.alignment or _LARGEST_ALIGNMENT
+            self.handle, len(modes), extents, strides, self.problem.dtype.code, self._promised(tensor)
         )
         return self._own(cutensor.destroy_tensor_descriptor, desc), modes
 
