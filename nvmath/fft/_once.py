@@ -39,7 +39,8 @@ Asked = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
 def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) -> Any:
     """Transform once, with the plan of an earlier call of the same metadata when there is one."""
     ptr, look = adapter_of(operand).look(operand)
-    if type(asked[0]) is not tuple or type(asked[7]) is not tuple:
+    axes, s = asked[0], asked[7]
+    if (axes is not None and type(axes) is not tuple) or (s is not None and type(s) is not tuple):
         asked = _read_once(asked)
     key: Any = (variant, type(operand), look, ptr & 15, asked)
     if asked[4] is not None or asked[5] is not None:
@@ -62,15 +63,16 @@ def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) ->
         plan_cache.drop(key, transform)
         transform.free()
         raise
-    _close(key, transform, stream)
+    if transform._gpu is None and key is not None:
+        plan_cache.give(key, transform)
+    else:
+        _close(key, transform, stream)
     return result
 
 
 def _read_once(asked: Asked) -> Asked:
     """Turn axes and s into tuples; they may be iterators."""
     axes, s = asked[0], asked[7]
-    if axes is None is s:
-        return asked
     axes = None if axes is None else as_ints(axes, "axes")
     s = None if s is None else as_ints(s, "s")
     return (axes, *asked[1:7], s, asked[8])
