@@ -165,7 +165,7 @@ def assert_right(got: np.ndarray, case: Case) -> None:
     inner = EPS["float32"] if real in ("float16", "bfloat16") else EPS[real]
     k = case.a.values.shape[-1]
     allowed = 2 * inner * (k + 8) * size + SMALLEST[real] + (EPS[real] * np.abs(want) if inner != EPS[real] else 0)
-    if "GELU" in case.epilog:  # cuBLASLt approximates the hyperbolic tangent: measured 6e-12, and 3e-4 in half precision
-        allowed = allowed + {"float64": 1e-11, "float32": 1e-5}.get(real, 1e-3) * np.maximum(size, 1)
+    if "GELU" in case.epilog:  # cuBLASLt's is an approximation: 6e-12 (float64) and 2.2e-5 (float16) beyond the bound were seen
+        allowed = allowed + {"float64": 1e-11, "float16": 1e-4}.get(real, 0.0) * np.maximum(size, 1)
     worst = np.max(np.abs(np.asarray(got, want.dtype) - want) - allowed)
     assert worst <= 0, f"an element is off by {float(worst):.3g} more than its bound"

@@ -29,13 +29,15 @@ _FREE_SHARED: Final = 48 << 10
 #
 # Measured on an H200 with cuFFT 12.0, in us; "before" is cuFFT and a kernel for the epilog:
 #
-#     R2C with an epilog, through the public interface   before   now
+#     R2C with an epilog, through the public interface; "before" at 4096 is the transform and a product by the array package
+#                                                        before   now
 #     512 x 4096                                           23.0   17.8
 #     1024 x 4096                                          42.3   31.1
 #     2048 x 4096                                          87.0   62.0
-#     4096 x 4096                                         177.7  133.2 (a cluster of 2); 142.2 (one block)
+#     4096 x 4096                                         173.2  120.7 (a cluster of 2)
 #     16 x 1024 x 1024                                    148.7  109.2
 #
+# The kernels alone, rows and columns of 4096 x 4096: a cluster of 2 takes 133.2, one block 142.2, the three kernels before 177.7.
 # 8192 is left to cuFFT, which transforms both axes of 8192 x 4096 in less time than its rows and our columns take (314.6, 377.9).
 # Shorter columns, and double precision, have not been measured.
 RECIPES: Final[dict[tuple[str, int], tuple[Recipe, ...]]] = {
