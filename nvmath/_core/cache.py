@@ -1,13 +1,25 @@
 """The plan cache of the one-call functions: one per process, bounded by count and bytes.
 
-``take`` removes an entry and ``give`` returns it, so two threads, or a call made while another is under way, never share one.
+A one-call function leases an entry (``lease`` removes it, ``give`` returns it), so two threads, or a call made while another is under
+way, never share one::
+
+    key, entry = plan_cache.lease(key, settle)
+    if entry is None:
+        entry = open(...)
+    try:
+        result = ...
+    except BaseException:
+        plan_cache.discard(entry)
+        raise
+    plan_cache.give(key, entry)
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable
+import weakref
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
@@ -65,7 +77,8 @@ class PlanCache:
     def _reset(self) -> None:
         self._lock = threading.Lock()
         self._table: dict[Hashable, list[Any]] = {}
-        self._known: dict[int, tuple[Hashable, Any]] = {}  # by id: every entry that is kept or under way
+        # By id, every entry that is kept or under way. Weak, since one that is under way when Ctrl-C arrives may never come back.
+        self._known: dict[int, tuple[Hashable, weakref.ref[Any], int]] = {}
         self._clock = count().__next__
         self._nbytes = self._hits = self._misses = 0
 
@@ -82,76 +95,120 @@ class PlanCache:
         self._hits += 1
         return entry
 
-    def give(self, key: Hashable, entry: Any) -> None:
-        """Put an entry back; the least recently used ones leave when a new one exceeds a bound."""
-        entry.stamp = self._clock()
+    def lease(self, key: Any, settle: Callable[[Any], Hashable | None]) -> tuple[Any, Any]:
+        """Remove an entry; return its key and it, or None for a miss.
+
+        A key that cannot be hashed (it holds a list, a dict, ...) is settled first: `settle` returns one that can be, or None when
+        the call must not be kept.
+        """
+        try:
+            entry = self._table[key].pop()
+        except (KeyError, IndexError):
+            self._misses += 1
+            return key, None
+        except TypeError:
+            key = settle(key)
+            return key, None if key is None else self.take(key)
+        self._hits += 1
+        return key, entry
+
+    def give(self, key: Hashable | None, entry: Any) -> None:
+        """Put an entry back; the least recently used ones leave when a new one exceeds a bound. Without a key it is given up."""
         stack = entry.stack
         if stack is None or not self._enabled:
             self._admit(key, entry)
         else:
+            entry.stamp = self._clock()
             stack.append(entry)
 
-    def _admit(self, key: Hashable, entry: Any) -> None:
-        if not self._enabled and not entry.pinned:
-            self.drop(key, entry)
-            entry.close()
+    def _admit(self, key: Hashable | None, entry: Any) -> None:
+        if (key is None or not self._enabled) and not entry.pinned:
+            self.discard(entry)
             return
+        entry.stamp = self._clock()
         with self._lock:
-            if id(entry) in self._known:
+            if self._knows(entry):
                 entry.stack.append(entry)
                 return
             entry.stack = self._table.setdefault(key, [])
             entry.stack.append(entry)
-            self._known[id(entry)] = key, entry
+            self._known[id(entry)] = key, weakref.ref(entry), entry.nbytes
             self._nbytes += entry.nbytes
             evicted = self._evict()
         for old in evicted:
             old.close()
+
+    def _knows(self, entry: Any) -> bool:
+        known = self._known.get(id(entry))
+        return known is not None and known[1]() is entry
+
+    def _living(self) -> list[Any]:
+        """Return every entry, and strike out those that were lost."""
+        living = []
+        for number, (_, reference, _) in list(self._known.items()):
+            entry = reference()
+            if entry is None:
+                self._strike(number)
+            else:
+                living.append(entry)
+        return living
 
     def _evict(self) -> list[Any]:
         """Take out the oldest entries that are neither under way nor pinned, until the others hold the bounds."""
         evicted: list[Any] = []
         if len(self._known) <= self._max_entries and self._nbytes <= self._max_nbytes:
             return evicted
-        loose = sorted((pair for pair in self._known.values() if not pair[1].pinned), key=lambda pair: pair[1].stamp)
-        entries, nbytes = len(loose), sum(entry.nbytes for _, entry in loose)
-        for key, entry in loose:
+        loose = sorted((entry for entry in self._living() if not entry.pinned), key=lambda entry: entry.stamp)
+        entries, nbytes = len(loose), sum(entry.nbytes for entry in loose)
+        for entry in loose:
             if entries <= self._max_entries and nbytes <= self._max_nbytes:
                 break
             try:
                 entry.stack.remove(entry)
             except ValueError:  # under way in another thread
                 continue
-            self._leave(key, entry)
+            self._strike(id(entry))
             entries, nbytes = entries - 1, nbytes - entry.nbytes
             evicted.append(entry)
         return evicted
 
-    def _leave(self, key: Hashable, entry: Any) -> None:
-        del self._known[id(entry)]
-        self._nbytes -= entry.nbytes
-        if not entry.stack and all(other.stack is not entry.stack for _, other in self._known.values()):
-            self._table.pop(key, None)  # else one that is under way comes back to this stack
+    def _strike(self, number: int) -> None:
+        """Strike an entry out of the books; its key too, when nobody comes back to it."""
+        key, _, nbytes = self._known.pop(number)
+        self._nbytes -= nbytes
+        if not self._table.get(key) and all(other != key for other, _, _ in self._known.values()):
+            self._table.pop(key, None)
 
-    def drop(self, key: Hashable, entry: Any) -> None:
-        """Forget an entry that was taken and will not come back."""
+    def discard(self, entry: Any) -> None:
+        """Give up an entry that was leased, or that never was inside."""
         if entry.stack is not None:
             with self._lock:
-                if id(entry) in self._known:
-                    self._leave(key, entry)
+                if self._knows(entry):
+                    self._strike(id(entry))
+        entry.close()
 
     def info(self) -> CacheInfo:
         """Return counts: hits, misses, entries, bytes, and how many plans are pinned by captured graphs."""
         with self._lock:
-            pinned = sum(entry.pinned for _, entry in self._known.values())
+            pinned = sum(entry.pinned for entry in self._living())
             return CacheInfo(
                 self._hits, self._misses, len(self._known), self._nbytes, pinned, self._max_entries, self._max_nbytes,
                 self._enabled,
             )  # fmt: skip
 
-    def clear(self) -> None:
-        """Drop every plan that is neither under way nor part of a captured graph, and reset the counts of hits and misses."""
+    def clear(self, *, captured: bool = False) -> None:
+        """Drop every plan that is not under way, and reset the counts of hits and misses.
+
+        Parameters
+        ----------
+        captured : bool, default False
+            Drop also the plans that are part of captured CUDA graphs. Only for a program that replays none of these graphs any more:
+            a replay would use memory that has been given back.
+        """
         with self._lock:
+            if captured:
+                for entry in self._living():
+                    entry.pinned = False
             bounds = self._max_entries, self._max_nbytes
             self._max_entries = self._max_nbytes = -1
             evicted = self._evict()
@@ -174,12 +231,18 @@ class PlanCache:
 
         Raises
         ------
+        TypeError
+            A bound is not an integer, or `enabled` not a bool.
         ValueError
             A bound is negative.
         """
         for name, bound in (("max_entries", max_entries), ("max_nbytes", max_nbytes)):
+            if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool)):
+                raise TypeError(f"{name} must be an integer, not {bound!r}.")
             if bound is not None and bound < 0:
                 raise ValueError(f"{name} must be at least 0, not {bound}.")
+        if enabled is not None and not isinstance(enabled, bool):
+            raise TypeError(f"enabled must be True or False, not {enabled!r}.")
         with self._lock:
             self._max_entries = self._max_entries if max_entries is None else max_entries
             self._max_nbytes = self._max_nbytes if max_nbytes is None else max_nbytes

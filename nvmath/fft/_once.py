@@ -45,13 +45,8 @@ def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) ->
     key: Any = (variant, type(operand), look, ptr & 15, asked)
     if asked[4] is not None or asked[5] is not None:
         return _call_with_callbacks(variant, operand, key, asked, stream, out)
-    try:
-        if asked[2] is not None:  # options can change, whatever their hash says
-            key = _settled(key)
-        transform = None if key is None else plan_cache.take(key)
-    except TypeError:  # a list, a dict, ...
-        key = _settled(key)
-        transform = None if key is None else plan_cache.take(key)
+    # Options can change, whatever their hash says.
+    key, transform = plan_cache.lease(key, _settled) if asked[2] is None else _lease(_settled(key))
     if transform is None:
         transform = _open(variant, operand, asked, stream)
     try:
@@ -60,14 +55,16 @@ def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) ->
         else:
             result = transform._serve(operand, stream, out)
     except BaseException:
-        plan_cache.drop(key, transform)
-        transform.free()
+        plan_cache.discard(transform)
         raise
-    if transform._gpu is None and key is not None:
-        plan_cache.give(key, transform)
-    else:
-        _close(key, transform, stream)
+    if transform._gpu is not None:
+        transform._pin_if_captured(stream)
+    plan_cache.give(key, transform)
     return result
+
+
+def _lease(key: Any) -> tuple[Any, Any]:
+    return key, None if key is None else plan_cache.take(key)
 
 
 def _read_once(asked: Asked) -> Asked:
@@ -87,32 +84,22 @@ def _call_with_callbacks(
     problem = specify(view.shape, view.strides, view.dtype, axes=asked[0], options=options, extents=extents_of(asked[6], asked[7]))
     callbacks = CallbackPair(problem, asked[4], asked[5])
     callbacks.require_data()
-    key = _settled(key, callbacks.key)
-    transform = None if key is None else plan_cache.take(key)
+    key, transform = _lease(_settled(key, callbacks.key))
     if transform is not None and not transform._plan_object.rebind(callbacks):
-        _close(key, transform, stream)
+        plan_cache.give(key, transform)
         transform = None
     if transform is None:
         transform = _open(variant, operand, asked, stream, callbacks)
     try:
         result = transform._serve(operand, stream, out)
     except BaseException:
-        plan_cache.drop(key, transform)
-        transform.free()
+        plan_cache.discard(transform)
         raise
     transform._plan_object.callbacks.let_go()
-    _close(key, transform, stream)
-    return result
-
-
-def _close(key: Any, transform: FFT, stream: Any) -> None:
-    """Give a transform back to the cache, or up."""
     if transform._gpu is not None:
         transform._pin_if_captured(stream)
-    if key is None and not transform.pinned:
-        transform.free()
-    else:
-        plan_cache.give(key, transform)
+    plan_cache.give(key, transform)
+    return result
 
 
 def _settled(key: Any, callbacks: Any = None) -> Any:

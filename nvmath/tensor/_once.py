@@ -45,11 +45,7 @@ def call(
     if out is not None:
         parts += type(out), *_relation(out, every, addend is not None)
     key: Any = (*parts, *asked)
-    try:
-        made = plan_cache.take(key)
-    except TypeError:  # a list, a dict, an options object, ...
-        key = _settled(parts, asked)
-        made = None if key is None else plan_cache.take(key)
+    key, made = plan_cache.lease(key, _settled)
     if made is None:
         made = _open(cls, expr, objs, addend, out, asked, stream)
     try:
@@ -59,15 +55,11 @@ def call(
         else:
             result = made._serve(every, out, stream)
     except BaseException:
-        plan_cache.drop(key, made)
-        made.free()
+        plan_cache.discard(made)
         raise
     if made._gpu is not None:
         made._pin_if_captured(stream)
-    if key is None and not made.pinned:
-        made.free()
-    else:
-        plan_cache.give(key, made)
+    plan_cache.give(key, made)
     return result
 
 
@@ -81,9 +73,9 @@ def _relation(out: Any, every: tuple[Any, ...], adds: bool) -> tuple[Any, ...]:
     return look, ptr & 255, shared, bool(adds and others[-1].ptr == ptr), view.flags
 
 
-def _settled(parts: list[Any], asked: tuple[Any, Any, Any]) -> Any:
+def _settled(key: tuple[Any, ...]) -> Any:
     """Return the key with every argument in a form that can be hashed, or None when the call must not be cached."""
-    qualifiers, options, execution = asked
+    *parts, qualifiers, options, execution = key
     if qualifiers is not None:
         qualifiers = tuple(np.asarray(qualifiers).tolist()) if np.ndim(qualifiers) == 1 else None
         if qualifiers is None:

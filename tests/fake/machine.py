@@ -78,9 +78,7 @@ class Machine:
 
 def empty_cache() -> None:
     """Clear the plan cache, of pinned plans too."""
-    for _, entry in nvmath.plan_cache._known.values():
-        entry.pinned = False
-    nvmath.plan_cache.clear()
+    nvmath.plan_cache.clear(captured=True)
 
 
 @contextmanager

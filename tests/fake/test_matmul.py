@@ -203,9 +203,9 @@ def test_a_captured_plan_outlives_the_cache(gpu, lt, operands):
     graph.replay(stream)
     graph.destroy()
     del result
-    # a pinned plan stays for as long as the process; give it back by hand
-    for _, entry in list(nvmath.plan_cache._known.values()):
-        entry.pinned = False
+    nvmath.plan_cache.clear(captured=True)
+    nvmath._core.place.reap()
+    assert lt.live() == []
 
 
 def test_host_operands_across(gpu, lt):

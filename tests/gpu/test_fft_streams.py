@@ -46,6 +46,18 @@ def test_the_current_stream_is_used(torch):
     close(torch, y, want)
 
 
+def test_a_copy_for_the_default_stream_is_made_on_it(torch):
+    """An operand with gaps is copied before it travels; the copy must wait for what the default stream still has to do."""
+    x = torch.zeros(64, 64, 3, dtype=torch.complex64, device="cuda")[:, :, 1]
+    new = tensor(torch, 64, 64)
+    want = torch.fft.fft2(new)
+    torch.cuda.synchronize()
+    torch.cuda._sleep(SLEEP)
+    x.copy_(new)
+    close(torch, fft(x, execution="cpu"), want)
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
 class Protocol:
     """A stream of a package that nobody knows."""
 

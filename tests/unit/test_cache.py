@@ -91,13 +91,60 @@ def test_pinned_entries_stay():
     assert cache.take("a") is pinned
 
 
-def test_drop():
+def test_discard_closes():
     cache = PlanCache()
     used(cache, "a")
     entry = cache.take("a")
-    cache.drop("a", entry)
+    cache.discard(entry)
     assert cache.info().entries == cache.info().nbytes == 0
-    cache.drop("a", Entry())  # one that never was inside
+    stranger = Entry()
+    cache.discard(stranger)  # one that never was inside
+    assert entry.closed == stranger.closed == 1
+
+
+def test_without_a_key_nothing_is_kept():
+    cache = PlanCache()
+    entry, pinned = Entry(), Entry(pinned=True)
+    cache.give(None, entry)
+    cache.give(None, pinned)
+    assert (entry.closed, pinned.closed) == (1, 0)
+    assert cache.info().entries == 1
+
+
+def test_lease_settles_a_key_that_cannot_be_hashed():
+    cache = PlanCache()
+    entry = used(cache, ("a", 1))
+    assert cache.lease(("a", 1), lambda key: pytest.fail("it can be hashed")) == (("a", 1), entry)
+    cache.give(("a", 1), entry)
+    assert cache.lease(["a", 1], tuple) == (("a", 1), entry)
+    assert cache.lease(["a", 1], tuple) == (("a", 1), None)
+    assert cache.lease(["a"], lambda key: None) == (None, None)
+    assert (cache.info().hits, cache.info().misses) == (2, 2)
+
+
+def test_an_entry_that_never_comes_back_leaves_the_books():
+    """Ctrl-C can come between lease and give."""
+    cache = PlanCache()
+    used(cache, "a")
+    cache.take("a")
+    assert (cache.info().entries, cache.info().nbytes) == (0, 0)
+    assert cache.take("a") is None
+
+
+def test_clear_captured_drops_what_graphs_pinned():
+    cache = PlanCache()
+    pinned = used(cache, "a", pinned=True)
+    cache.clear()
+    assert pinned.closed == 0
+    cache.clear(captured=True)
+    assert pinned.closed == 1
+    assert cache.info().entries == 0
+
+
+@pytest.mark.parametrize("bad", [{"max_entries": 1.5}, {"max_nbytes": "1"}, {"max_entries": True}, {"enabled": 1}])
+def test_configure_takes_only_what_it_says(bad):
+    with pytest.raises(TypeError, match=next(iter(bad))):
+        PlanCache().configure(**bad)
 
 
 def test_clear_closes_what_is_idle():

@@ -95,7 +95,9 @@ class TorchAdapter:
 
     @staticmethod
     def on_stream(device: int, stream: int) -> AbstractContextManager[Any]:
-        return torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device))  # type: ignore[no-any-return]
+        # ExternalStream(0) is not the default stream but one from torch's pool, which nothing orders with the default stream.
+        made = torch.cuda.ExternalStream(stream, device=device) if stream else torch.cuda.default_stream(device)
+        return torch.cuda.stream(made)  # type: ignore[no-any-return]
 
     @staticmethod
     def allocate(nbytes: int, device: int, stream: int) -> tuple[int, Any]:

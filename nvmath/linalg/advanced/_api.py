@@ -542,11 +542,7 @@ def matmul(
             ptrs += (ptr,)
             seen += type(obj), look_obj, ptr & 15
         key = tuple(seen)
-    try:
-        product = plan_cache.take(key)
-    except TypeError:  # an array, a dict, an options object, ...
-        key = _settled(key)
-        product = None if key is None else plan_cache.take(key)
+    key, product = plan_cache.lease(key, _settled)
     if product is None:
         product = _open(objs, c is None, epilog, epilog_inputs, qualifiers, options, preferences, stream, execution)
     try:
@@ -559,15 +555,11 @@ def matmul(
         else:
             result = product._serve(objs, stream)
     except BaseException:
-        plan_cache.drop(key, product)
-        product.free()
+        plan_cache.discard(product)
         raise
     if product._gpu is not None:
         product._pin_if_captured(stream)
-    if key is None and not product.pinned:
-        product.free()
-    else:
-        plan_cache.give(key, product)
+    plan_cache.give(key, product)
     return result
 
 
