@@ -494,6 +494,12 @@ class Operation:
 
     close = free
 
+    def __repr__(self) -> str:
+        if not self.valid_state:
+            return f"<{type(self).__name__}, freed>"
+        state = "planned" if self._planned else "not planned"
+        return f"<{type(self).__name__}: {self._problem}; on {self._place}, {state}>"
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Refuse: a copy would own the same library handles, and another process has none of them."""
         raise TypeError(f"A {type(self).__name__} object cannot be copied or pickled: it owns handles of a library. Make a new one.")
@@ -517,11 +523,12 @@ def resolved(execution: ExecutionCPU | ExecutionCUDA, device: int | str) -> Exec
 
 def overlap(a: View, b: View, b_ptr: int) -> bool:
     """Whether the memory that `a` spans and that of an array like `b` at `b_ptr` have anything in common."""
-    (a0, a1), (b0, b1) = _ends(a, a.ptr), _ends(b, b_ptr)
+    (a0, a1), (b0, b1) = ends(a, a.ptr), ends(b, b_ptr)
     return a0 < b1 and b0 < a1
 
 
-def _ends(view: View, ptr: int) -> tuple[int, int]:
+def ends(view: View, ptr: int) -> tuple[int, int]:
+    """Return the addresses between which the elements of an array like `view` at `ptr` lie."""
     low, high = span(view.shape, view.strides)
     return ptr + low * view.dtype.itemsize, ptr + (high + 1) * view.dtype.itemsize
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any, ClassVar, Final, TypeVar
 
 T = TypeVar("T")
@@ -100,7 +101,8 @@ def execution_named(name: Any, arguments: Mapping[str, Any] | None = None) -> Ex
             f"The execution {name!r} is not one of {', '.join(map(repr, EXECUTIONS))}. Pass one of these names, a dict like "
             '{"name": "cpu", "num_threads": 2}, or an ExecutionCPU or ExecutionCUDA object.'
         )
-    return EXECUTIONS[key](**(arguments or {}))
+    made = EXECUTIONS[key]
+    return made(**named(arguments or {}, (field.name for field in fields(made)), f"An execution on {key!r}"))
 
 
 def coerce_execution(value: Any, default: str) -> Execution:
@@ -124,6 +126,23 @@ def coerce_execution(value: Any, default: str) -> Execution:
     return execution_named(value)
 
 
+def named(given: Mapping[Any, Any], known: Iterable[str], owner: str) -> Mapping[str, Any]:
+    """Return a dict of the user's if it holds known names only.
+
+    Raises
+    ------
+    TypeError
+        It holds others; the text names the nearest one that there is.
+    """
+    known = tuple(known)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(str(name), known, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{owner} has no {name!r}.{meant} There are {', '.join(map(repr, known)) or 'no options'}.")
+    return given
+
+
 def coerce_options(cls: type[T], value: Any) -> T:
     """Accept an options object, a dict of its fields, or None for the defaults.
 
@@ -139,5 +158,5 @@ def coerce_options(cls: type[T], value: Any) -> T:
     if isinstance(value, cls):
         return value
     if isinstance(value, Mapping):
-        return cls(**value)
+        return cls(**named(value, (field.name for field in fields(cls) if field.init), cls.__name__))  # type: ignore[arg-type]
     raise TypeError(f"options must be None, a {cls.__name__} object or a dict of its fields, not {type(value).__name__}.")

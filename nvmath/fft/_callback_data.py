@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.layout import Ints, is_dense
 from ._callback_rules import ELEMENT_DTYPES
 
-__all__ = ["CallbackData", "callback_data", "info_dtype"]
+__all__ = ["CallbackData", "callback_data", "info_dtype", "memory_of"]
 
 _NAMES = {np.dtype(name): name for name in ELEMENT_DTYPES}
 
@@ -26,20 +28,22 @@ class CallbackData(NamedTuple):
 def callback_data(data: Any) -> CallbackData:
     """Describe `data`: None, an integer address, or an array (NumPy, torch, or with ``__cuda_array_interface__``).
 
-    The callback indexes from the first element as memory lies there; strides are its own business.
+    The callback indexes memory from the first element on, so an array must be dense: without gaps, in any order of its axes.
 
     Raises
     ------
     TypeError
         If `data` is something else.
     ValueError
-        If reading the memory as it is would give other values than the array has (byte order, lazy conjugation), or
+        If reading the memory as it is would give other values than the array has (gaps, byte order, lazy conjugation), or
         its dtype is unknown to NumPy.
     """
     if data is None:
         return CallbackData(0, None, None, None)
     if isinstance(data, int) and not isinstance(data, bool):
         return CallbackData(data, None, None, None)
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("The data of a callback is a masked array, whose mask it would not see. Pass data.filled(value).")
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data))
     if hasattr(data, "data_ptr"):
@@ -49,6 +53,7 @@ def callback_data(data: Any) -> CallbackData:
         dtype = np.dtype(
             interface.get("descr", interface["typestr"]) if interface["typestr"][1] == "V" else interface["typestr"]
         )
+        _require_dense(interface["shape"], interface.get("strides"), dtype.itemsize)
         return CallbackData(int(interface["data"][0]), "cuda", _checked(dtype), data)
     raise TypeError(
         f"The data of a callback must be an array or an integer address, but it is of type {type(data).__name__}."
@@ -56,7 +61,9 @@ def callback_data(data: Any) -> CallbackData:
 
 
 def _from_numpy(array: np.ndarray[Any, Any]) -> CallbackData:
-    return CallbackData(int(array.__array_interface__["data"][0]), "cpu", _checked(array.dtype), array)
+    dtype = _checked(array.dtype)
+    _require_dense(array.shape, array.strides, array.itemsize)
+    return CallbackData(int(array.__array_interface__["data"][0]), "cpu", dtype, array)
 
 
 def _from_torch(tensor: Any) -> CallbackData:
@@ -69,7 +76,30 @@ def _from_torch(tensor: Any) -> CallbackData:
         dtype = np.dtype(name)
     except TypeError:
         raise ValueError(f"The data of a callback has the dtype {name}, which numba does not know.") from None
+    _require_dense(tuple(tensor.shape), tensor.stride(), 1)
     return CallbackData(int(tensor.data_ptr()), str(tensor.device.type), dtype, tensor)
+
+
+def _require_dense(shape: Ints, strides: Ints | None, step: int) -> None:
+    """Refuse gaps; `step` is the distance of neighbours in the unit of the strides."""
+    if strides is None or 0 in shape:
+        return
+    if any(stride % step for stride in strides) or not is_dense(shape, tuple(stride // step for stride in strides)):
+        raise ValueError(
+            f"The data of a callback, of shape {tuple(shape)}, has strides {tuple(strides)}: a callback indexes memory from the first "
+            "element on, so it would meet the gaps. Pass a dense copy, or the address if it does its own arithmetic."
+        )
+
+
+def memory_of(address: int, owner: Any) -> tuple[int, int]:
+    """Return where the memory of the data begins and ends; of a bare address no more than that is known."""
+    if owner is None:
+        return address, address
+    nbytes = getattr(owner, "nbytes", None)
+    if nbytes is None:
+        interface = owner.__cuda_array_interface__
+        nbytes = prod(interface["shape"]) * np.dtype(interface["typestr"]).itemsize
+    return address, address + int(nbytes)
 
 
 def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:

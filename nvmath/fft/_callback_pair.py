@@ -53,6 +53,17 @@ class CallbackPair:
             if callback is not None:
                 callback.require_data()
 
+    def refuse_overlap(self, begin: int, end: int, what: str) -> None:
+        """Refuse data in memory that the transform overwrites: some elements would be computed from results."""
+        if not self:
+            return
+        from ._callback_data import memory_of
+
+        for phase, address, owner in zip(("prolog", "epilog"), self.data, self.keep_alive, strict=True):
+            first, last = memory_of(address, owner)
+            if first < end and begin < last:
+                raise ValueError(f"The data of the {phase} shares memory with {what}, which the transform overwrites. Pass a copy of it.")
+
     def host(self, which: int) -> Callable[..., None]:
         """Return the compiled loop of one of the two for the CPU."""
         return self.pair[which].host()  # type: ignore[no-any-return]

@@ -127,6 +127,7 @@ def specify(
     if shape != source_shape:
         strides = dense(shape, stride_order(source_shape, strides))
     out_shape = _result_shape(kind, shape, listed, lengths)
+    _check_size(shape, dtype, out_shape, result_dtype)
     followed = strides
     if kind == "C2R" and not is_dense(shape, strides):
         followed = contiguous(shape)  # the original works on a copy here, and the result follows that copy
@@ -135,6 +136,13 @@ def specify(
         kind, dtype, result_dtype, shape, strides, out_shape, out_strides, listed, lengths, inplace, norm,
         source_shape, source_strides,
     )  # fmt: skip
+
+
+def _check_size(shape: Ints, dtype: DType, out_shape: Ints, out_dtype: DType) -> None:
+    """Refuse what no memory can hold, before its size overflows somewhere below."""
+    for what, extents, kind in (("the padded operand", shape, dtype), ("the result", out_shape, out_dtype)):
+        if prod(extents) * kind.itemsize >= 1 << 63:
+            raise ValueError(f"This FFT is too large: {what} of shape {extents} and dtype {kind} would not fit into any memory.")
 
 
 def _kind(dtype: DType, asked: str | None) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core import log
-from .._core.arrays import View
+from .._core.arrays import View, adapter_of
 from .._core.errors import InvalidStateError
-from .._core.operation import Operation
+from .._core.operation import Operation, ends
 from .._core.options import coerce_options
 from .._core.place import Cuda
 from .._core.route import Launch, Result, Runner
@@ -133,6 +133,19 @@ class FFT(Operation):
         problem = self._problem
         return Result(problem.out_shape, problem.out_strides, problem.out_dtype, 0 if problem.inplace else None)
 
+    def _check_writable(self, views: tuple[View, ...]) -> None:
+        super()._check_writable(views)
+        self._check_apart(views[0], "the operand")
+
+    def _into(self, runner: Runner, out: Any, stream: Any) -> Any:
+        self._check_apart(adapter_of(out).view(out), "out")
+        return super()._into(runner, out, stream)
+
+    def _check_apart(self, target: View, what: str) -> None:
+        """Refuse callbacks whose data lies where the transform writes."""
+        if self._callbacks:
+            self._callbacks.refuse_overlap(*ends(target, target.ptr), what)
+
     def _launch(self, request: Any) -> Launch:
         problem: FFTProblem = self._problem
         direction = problem.default_direction if request is None else coerce_direction(request)
@@ -195,6 +208,8 @@ class FFT(Operation):
     def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None, stream: Any) -> None:
         self._callbacks, self._planned_direction = callbacks, direction
         try:
+            if self._inplace:
+                self._check_apart(self._views[0], "the operand")
             self._do_plan(stream)
         except BaseException:
             self._callbacks = self._planned_direction = None

@@ -124,6 +124,15 @@ REFUSALS = {
     "out with elements that share memory": (
         lambda: fft(z, out=np.lib.stride_tricks.as_strided(np.empty(8, complex), (4, 8), (0, 16))), ValueError, ["out", "share"],
     ),
+    "an unknown option": (
+        lambda: fft(z, options={"inplce": True}), TypeError, ["FFTOptions", "inplce", "Did you mean 'inplace'?"],
+    ),
+    "an option that is no name": (lambda: fft(z, options={1: 2}), TypeError, ["FFTOptions", "1"]),
+    "an unknown entry of the execution": (
+        lambda: fft(z, execution={"name": "cpu", "threads": 2}), TypeError, ["'cpu'", "threads", "Did you mean 'num_threads'?"],
+    ),
+    "an enormous n": (lambda: fft(z, n=2**62), ValueError, ["too large", "(4, 4611686018427387904)"]),
+    "an enormous s": (lambda: irfft(z, s=(2**31, 2**31)), ValueError, ["too large"]),
     "a prolog that is a number": (lambda: fft(z, prolog=3), TypeError, ["prolog", "int"]),
 }  # fmt: skip
 
@@ -228,3 +237,52 @@ def test_a_callback_that_reads_data_which_it_was_not_given_is_refused():
     pytest.importorskip("numba", reason="numba is not installed")
     with pytest.raises(ValueError, match=r"reads 'user_info', but it was given no data"):
         fft(z, prolog=scale)
+
+
+def scale(data_in, offset, user_info, reserved):
+    return data_in[offset] * user_info[offset]
+
+
+@pytest.mark.parametrize("data", [z[:, ::2], z[::-1], np.broadcast_to(z[0], (4, 8)), np.zeros(3, "c16,f8")["f0"]], ids=repr)
+def test_callback_data_with_gaps_is_refused(data):
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(ValueError, match=r"strides .*Pass a dense copy"):
+        fft(z, prolog={"function": scale, "data": data})
+
+
+def test_callback_data_may_have_its_axes_in_any_order():
+    pytest.importorskip("numba", reason="numba is not installed")
+    data = np.arange(32.0).reshape(8, 4).T + 1j  # as the operand lies in memory
+    operand = np.asfortranarray(z)
+    np.testing.assert_allclose(fft(operand, prolog={"function": scale, "data": data}), np.fft.fft2(operand * data), rtol=1e-12)
+
+
+def test_masked_callback_data_are_refused():
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(TypeError, match="mask"):
+        fft(z, prolog={"function": scale, "data": masked()})
+
+
+def test_callback_data_where_the_transform_writes_are_refused():
+    """Some elements would be computed from results."""
+    pytest.importorskip("numba", reason="numba is not installed")
+    data, both = z.copy(), np.ones((8, 8), complex)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="prolog shares memory with out"):
+            fft(z, prolog={"function": scale, "data": data}, out=data)
+    with pytest.raises(ValueError, match="prolog shares memory with the operand"):
+        fft(both[2:6], prolog={"function": scale, "data": both[5:]}, options={"inplace": True})
+    assert (data == 1).all()
+    assert (both == 1).all()
+    with FFT(both[:4], options={"inplace": True}) as transform:
+        transform.plan(prolog={"function": scale, "data": both[4:]})
+        with pytest.raises(ValueError, match="prolog shares memory with the operand"):
+            transform.reset_operand(both[4:])
+        assert transform.execute().shape == (4, 8)
+
+
+def test_an_object_says_what_it_is():
+    with FFT(z) as transform:
+        assert "C2C FFT of complex128 (4, 8)" in repr(transform)
+        assert "not planned" in repr(transform)
+    assert repr(transform) == "<FFT, freed>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -119,8 +120,8 @@ def _nvvm_identity() -> str:
 
 
 def _compile(user: UserFunction, symbol: str, capability: tuple[int, int]) -> bytes:
-    architecture = _architecture(capability)
-    with _numpy_with_row_stack(), _target_without_device(capability), quiet_numba():
+    with quiet_numba(), _numpy_of_numba(), _target_without_device(capability):  # numba-cuda is imported in here
+        architecture = _architecture(capability)
         try:
             texts = _module_texts(_lower(user, capability), symbol, user)
             return _assemble(texts, architecture)
@@ -200,14 +201,16 @@ def _module_texts(library: Any, symbol: str, user: UserFunction) -> list[str]:
 
 
 @contextmanager
-def _numpy_with_row_stack() -> Iterator[None]:
-    """numba-cuda 0.30.4 reads ``numpy.row_stack`` when it first compiles; NumPy 2.5 removed this name of ``vstack``."""
+def _numpy_of_numba() -> Iterator[None]:
+    """Bridge what NumPy 2.5 changed: numba-cuda 0.30.4 reads ``numpy.row_stack``, now ``vstack``, and uses what is deprecated."""
     if hasattr(np, "row_stack"):
         yield
         return
     setattr(np, "row_stack", np.vstack)  # noqa: B010  # the type checker knows that it is not there
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
     finally:
         delattr(np, "row_stack")
 
