@@ -13,8 +13,29 @@ from . import log, place
 
 _ADDRESS: Final = ("device_ptr", "device_pointer", "ptr", "pointer")
 _NO_TIMING: Final = 2
+_OUT_OF_MEMORY: Final = 2
 Allocate = Callable[[int, int], tuple[int, Any]]
 """(bytes, stream) -> (address, owner)."""
+
+
+class DeviceMemoryError(driver.CudaError, MemoryError):
+    """A GPU has no room for what an operation needs; the text says how much, and how much is free."""
+
+    def __init__(self, nbytes: int, device: int) -> None:
+        super().__init__(_OUT_OF_MEMORY)
+        try:
+            free, total = driver.mem_get_info()
+            room = f"of its {log.readable(total)}, {log.readable(free)} are free"
+        except driver.CudaError:
+            room = "how much is free cannot be told"
+        self.nbytes, self.device = nbytes, device
+        self.args = (
+            f"GPU {device} has no room for {log.readable(nbytes)} ({self.name}): {room}. Delete arrays, empty the cache of the array "
+            "package (torch.cuda.empty_cache(), or free_all_blocks() of CuPy's pool), or compute in smaller pieces.",
+        )
+
+    def __reduce__(self) -> tuple[type[DeviceMemoryError], tuple[int, int]]:  # type: ignore[override]
+        return type(self), (self.nbytes, self.device)
 
 
 class PoolMemory:
@@ -30,7 +51,12 @@ class PoolMemory:
         self.ptr = 0
         self.gpu = gpu
         pool, own = _pool(gpu.device_id)
-        self.ptr = driver.mem_alloc_from_pool_async(nbytes, pool, stream)
+        try:
+            self.ptr = driver.mem_alloc_from_pool_async(nbytes, pool, stream)
+        except driver.CudaError as error:
+            if error.status != _OUT_OF_MEMORY:
+                raise
+            raise DeviceMemoryError(nbytes, gpu.device_id) from error
         self.stream = stream if ordered else own
 
     def __del__(self) -> None:

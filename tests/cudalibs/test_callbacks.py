@@ -350,7 +350,7 @@ def _compile_and_report(results: object) -> None:
     results.put(bytes(made[:4]))
 
 
-def test_processes_that_start_at_once_with_an_empty_folder(monkeypatch, tmp_path):
+def test_processes_that_start_at_once_with_an_empty_folder(monkeypatch, tmp_path):  # R36
     monkeypatch.setenv("NVMATH_CACHE_DIR", str(tmp_path))
     context = multiprocessing.get_context("spawn")
     results = context.Queue()

@@ -365,6 +365,9 @@ class FakeCuda:
     def cuDevicePrimaryCtxRetain(self, device: int) -> int:
         return 0x1000 + device
 
+    def cuMemGetInfo_v2(self) -> tuple[int, int]:
+        return 3 << 30, 80 << 30
+
     @recorded
     def cuCtxGetCurrent(self) -> int:
         return self.thread.context

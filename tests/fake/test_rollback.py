@@ -1,5 +1,6 @@
 """When a phase fails, what it took goes back, what was there stays, and the object can be used again."""
 
+import numpy as np
 import pytest
 
 import nvmath
@@ -255,3 +256,12 @@ def test_a_handle_that_cannot_be_destroyed_stops_nobody(gpu, caplog):
     assert "could not be destroyed" in caplog.text
     (left,) = gpu.cufft.live()
     gpu.cufft.plans[left].alive = False
+
+
+def test_no_room_on_the_gpu_says_how_much_is_needed_and_free(gpu):  # R30
+    """Memory of our own pool; array packages say it themselves."""
+    a = np.ones((1 << 20,), np.complex64)
+    gpu.fail("cuMemAllocFromPoolAsync")
+    with pytest.raises(MemoryError, match=r"no room for 8.00 MiB \(.*\): of its 80.00 GiB, 3.00 GiB are free.*empty_cache"):
+        fft(a, execution="cuda")
+    assert fft(a, execution="cuda").shape == a.shape

@@ -383,6 +383,19 @@ def test_the_workspace_comes_from_the_pool_of_the_package(torch):  # R30
     torch.cuda.empty_cache()
 
 
+def test_no_room_for_the_workspace_says_what_was_wanted_and_free(torch):  # R30
+    x = tensor(torch, 16_777_259)  # a prime: cuFFT convolves, which needs scratch
+    want = torch.fft.fft(x)
+    try:
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(torch.cuda.memory_allocated() / torch.cuda.mem_get_info()[1] + 1e-4)
+        with pytest.raises(torch.OutOfMemoryError, match=r"(?s)Tried to allocate .* free"):
+            fft(x)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    close(torch, fft(x), want, 1e-3)
+
+
 # --- graphs -----------------------------------------------------------------------------------------------------------
 
 
