@@ -13,6 +13,7 @@ from ._callback_pair import CallbackPair
 from ._options import FFTDirection
 from ._passes import Capability, Clean, Load, Move, Store, lower
 from ._plan import Call, launch_of
+from ._primes import largest_prime_factor
 from ._problem import FFTProblem
 
 _PRIME_FOR_POCKETFFT: Final = 100
@@ -88,7 +89,7 @@ class HostPlan:
 
 def _host_library(problem: FFTProblem, num_threads: int) -> tuple[Any, Capability]:
     found = _fftw.flavour()
-    primes = max(map(_fftw.largest_prime_factor, problem.lengths))
+    primes = max(map(largest_prime_factor, problem.lengths))
     slow = found is not None and found.flavour == "mkl" and primes >= _PRIME_FOR_POCKETFFT
     if found is None or (slow and problem.points >= _POINTS_FOR_POCKETFFT):
         from . import _pocketfft

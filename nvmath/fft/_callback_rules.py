@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
+from ._primes import LARGEST_DIRECT_PRIME, largest_prime_factor, lengths_with_large_primes
+
 __all__ = [
     "ELEMENT_DTYPES",
     "Phase",
     "cufft_callback_type",
-    "lengths_with_large_primes",
     "refuse_wrong_results",
     "require_callback_support",
     "require_element",
@@ -27,7 +28,6 @@ _ELEMENTS: Final = {
 }
 ELEMENT_DTYPES: Final = tuple(_ELEMENTS)
 
-_LARGEST_CERTAIN_PRIME: Final = 127
 FIRST_WITH_LTO_CALLBACKS: Final = 11300  # cuFFT 11.3.0, CUDA 12.6 Update 2
 _WRONG_RESULTS: Final = range(12300, 12400)  # cuFFT 12.3.x, CUDA 13.3
 _WRONG_FROM_LENGTH: Final = {"float32": 8192, "complex64": 8192, "float64": 4096, "complex128": 4096}
@@ -117,24 +117,9 @@ def refuse_wrong_results(
         raise ValueError(
             f"cuFFT {_readable(cufft_version)} computes wrong results for a {fft_type} transform of length {length} "
             f"with a callback on its real side: the length is even and has the prime factor "
-            f"{_largest_prime_factor(length)}, which is above {_LARGEST_CERTAIN_PRIME}. Use another length, move the "
+            f"{largest_prime_factor(length)}, which is above {LARGEST_DIRECT_PRIME}. Use another length, move the "
             "work to the complex side, or use cuFFT before 12.3 or from 12.4."
         )
-
-
-def lengths_with_large_primes(lengths: Sequence[int]) -> tuple[int, ...]:
-    """Those lengths with a prime factor above 127, for which cuFFT may refuse callbacks (``CUFFT_NOT_SUPPORTED``)."""
-    return tuple(length for length in lengths if _largest_prime_factor(length) > _LARGEST_CERTAIN_PRIME)
-
-
-def _largest_prime_factor(number: int) -> int:
-    largest, factor = 1, 2
-    while factor * factor <= number:
-        while number % factor == 0:
-            number //= factor
-            largest = factor
-        factor += 1
-    return max(largest, number)
 
 
 def _readable(version: int) -> str:

@@ -14,15 +14,11 @@ from .._core.log import readable
 from .._core.place import Cuda, cuda, discard
 from ..bindings import _seam, cufft
 from ._callback_pair import CallbackPair
-from ._callback_rules import (
-    FIRST_WITH_LTO_CALLBACKS,
-    lengths_with_large_primes,
-    refuse_wrong_results,
-    require_callback_support,
-)
+from ._callback_rules import FIRST_WITH_LTO_CALLBACKS, refuse_wrong_results, require_callback_support
 from ._options import FFTDirection
 from ._passes import Capability, Clean, Columns, Load, Move, Passes, Store, Transform, lower
 from ._plan import Call, launch_of
+from ._primes import lengths_with_large_primes
 from ._problem import FFTProblem
 
 _NOT_SUPPORTED: Final = 16
@@ -172,13 +168,14 @@ class CufftPlan:
                 code = callback.ltoir(capability)
                 cufft.xt_set_jit_callback(number, None, code, len(code), callback.cufft_type, [callback.data])
         try:
-            nbytes = cufft.xt_make_plan_many(number, *_arguments(step))
+            workspace_nbytes = cufft.xt_make_plan_many(number, *_arguments(step))
         except cufft.cuFFTError as error:
             if error.status == _NOT_SUPPORTED and (prolog or epilog):
                 primes = lengths_with_large_primes(tuple(dim[0] for dim in step.dims))
                 error.add_note(f"cuFFT does not support callbacks here; lengths with a prime factor above 127: {primes or 'none'}.")
             raise
-        self.workspace_nbytes = max(self.workspace_nbytes, nbytes)
+        self.workspace_nbytes = max(self.workspace_nbytes, workspace_nbytes)
+        self.nbytes += _table_nbytes(step)
 
     def attach(self, workspace: int) -> None:
         """Use a work area from now on."""
@@ -225,6 +222,11 @@ class CufftPlan:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _table_nbytes(step: Transform) -> int:
+    """What a plan of cuFFT owns: next to nothing, but where it convolves, tables of 4 n elements (measured with cuFFT 12.0)."""
+    return sum(4 * n * step.precision.complex.itemsize for n in lengths_with_large_primes(tuple(dim[0] for dim in step.dims)))
 
 
 def _itemsizes(step: Transform) -> tuple[int, int]:

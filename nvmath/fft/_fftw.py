@@ -114,16 +114,6 @@ def threads_for(step: Transform, available: int) -> int:
     return max(1, min(available, work // _ELEMENTS_PER_THREAD))
 
 
-def largest_prime_factor(length: int) -> int:
-    """Return the largest prime factor of a positive integer."""
-    largest, factor = 1, 2
-    while factor * factor <= length:
-        while length % factor == 0:
-            largest, length = factor, length // factor
-        factor += 1
-    return max(largest, length)
-
-
 def flavour() -> Any:
     """Return which library serves the interface, or None when there is none; a library that the user asked for must be there."""
     try:

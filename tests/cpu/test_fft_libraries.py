@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from nvmath.bindings._seam import pointer
 from nvmath.bindings.nvpl import fft as fftw
 from nvmath.fft import _fftw
+from nvmath.fft._primes import largest_prime_factor
 
 FOUND = _fftw.flavour()
 LENGTHS = [
@@ -121,7 +122,7 @@ def test_planning_touches_no_memory(kind):
     ("length", "largest"), [(1, 1), (2, 2), (97, 97), (1024, 2), (30030, 13), (2 * 10007, 10007), (49, 7)]
 )
 def test_largest_prime_factor(length, largest):
-    assert _fftw.largest_prime_factor(length) == largest
+    assert largest_prime_factor(length) == largest
 
 
 # --- genuine FFTW -----------------------------------------------------------------------------------------------------

@@ -388,7 +388,7 @@ def test_no_room_for_the_workspace_says_what_was_wanted_and_free(torch):  # R30
     want = torch.fft.fft(x)
     try:
         torch.cuda.empty_cache()
-        torch.cuda.set_per_process_memory_fraction(torch.cuda.memory_allocated() / torch.cuda.mem_get_info()[1] + 1e-4)
+        torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (8 << 20)) / torch.cuda.mem_get_info()[1])
         with pytest.raises(torch.OutOfMemoryError, match=r"(?s)Tried to allocate .* free"):
             fft(x)
     finally:

@@ -15,6 +15,7 @@ from nvmath.fft import DeviceCallable, compile_epilog, compile_prolog
 from nvmath.fft import _callback_compile as compiling
 from nvmath.fft import _callback_rules as rules
 from nvmath.fft._callbacks import Callback, CompiledCallback, normalise
+from nvmath.fft._primes import lengths_with_large_primes
 
 DTYPES = ("complex64", "complex128", "float32", "float64")
 FACTOR = 2
@@ -426,7 +427,7 @@ def test_wrong_results_are_refused(version, fft_type, lengths, dtype, real_side,
 
 
 def test_large_primes():
-    assert rules.lengths_with_large_primes((1, 2, 127, 128, 127 * 127, 131, 131 * 2, 10007, 97 * 89)) == (
+    assert lengths_with_large_primes((1, 2, 127, 128, 127 * 127, 131, 131 * 2, 10007, 97 * 89)) == (
         131,
         262,
         10007,
