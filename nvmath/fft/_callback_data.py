@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._callback_rules import ELEMENT_DTYPES
 
 __all__ = ["CallbackData", "callback_data", "info_dtype", "memory_of"]
 
+_REGISTERED: Final = 2  # a dtype that another package has added to NumPy, such as those of ml_dtypes
 _NAMES = {np.dtype(name): name for name in ELEMENT_DTYPES}
 
 
@@ -73,7 +74,7 @@ def _from_torch(tensor: Any) -> CallbackData:
         )
     name = str(tensor.dtype).rpartition(".")[2]
     try:
-        dtype = np.dtype(name)
+        dtype = _checked(np.dtype(name))
     except TypeError:
         raise ValueError(f"The data of a callback has the dtype {name}, which numba does not know.") from None
     _require_dense(tuple(tensor.shape), tensor.stride(), 1)
@@ -103,6 +104,8 @@ def memory_of(address: int, owner: Any) -> tuple[int, int]:
 
 
 def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.isbuiltin == _REGISTERED:
+        raise ValueError(f"The data of a callback has the dtype {dtype}, which numba does not know.")
     if dtype.hasobject or not dtype.isnative:
         raise ValueError(
             f"The data of a callback must be plain numbers in native byte order, but its dtype is {dtype!r}."

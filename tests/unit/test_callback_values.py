@@ -288,6 +288,12 @@ def test_torch_tensors_are_data():
         normalise({"function": load, "data": tensor.real.to(torch.bfloat16)}, "prolog", "complex64")
 
 
+def test_dtypes_that_other_packages_register_are_refused():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    with pytest.raises(ValueError, match="bfloat16, which numba does not know"):
+        normalise({"function": load, "data": np.zeros(3, ml_dtypes.bfloat16)}, "prolog", "complex64")
+
+
 def test_addresses_are_taken_as_they_are():
     callback = normalise({"function": load, "data": 4096}, "prolog", "complex64")
     assert (callback.data, callback.data_on, callback.user_info_dtype) == (4096, None, "complex64")
