@@ -383,17 +383,19 @@ def test_the_workspace_comes_from_the_pool_of_the_package(torch):  # R30
     torch.cuda.empty_cache()
 
 
-def test_no_room_for_the_workspace_says_what_was_wanted_and_free(torch):  # R30
-    x = tensor(torch, 16_777_259)  # a prime: cuFFT convolves, which needs scratch
-    want = torch.fft.fft(x)
+def test_no_room_for_the_workspace_says_what_was_wanted_and_there(cupy):  # R30
+    pool = cupy.get_default_memory_pool()
+    x = cupy.random.random(16_777_259).astype("c8")  # a prime: cuFFT convolves, which needs scratch
+    want = cupy.fft.fft(x)
     try:
-        torch.cuda.empty_cache()
-        torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (8 << 20)) / torch.cuda.mem_get_info()[1])
-        with pytest.raises(torch.OutOfMemoryError, match=r"(?s)Tried to allocate .* free"):
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.total_bytes() + x.nbytes + (8 << 20))  # the result fits
+        with pytest.raises(cupy.cuda.memory.OutOfMemoryError, match=r"allocating [\d,]{10,} bytes \(allocated so far: .* limit"):
             fft(x)
+        pool.set_limit(size=0)
+        cupy.testing.assert_allclose(fft(x), want, rtol=1e-3, atol=1e-3 * float(abs(want).max()))
     finally:
-        torch.cuda.set_per_process_memory_fraction(1.0)
-    close(torch, fft(x), want, 1e-3)
+        pool.set_limit(size=0)
 
 
 # --- graphs -----------------------------------------------------------------------------------------------------------
