@@ -1,9 +1,11 @@
-"""Builds the one C extension; everything else about the package is in pyproject.toml."""
+"""Builds the one C extension and the type stubs of the bindings; everything else about the package is in pyproject.toml."""
 
 import sys
 import sysconfig
+from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 # The free-threaded builds have no stable ABI yet: there the extension is built for one Python version.
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -17,4 +19,22 @@ SEAM = Extension(
     optional=True,  # without a compiler the ctypes seam serves
 )
 
-setup(ext_modules=[SEAM], options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {})
+
+class BuildWithStubs(build_py):
+    """Writes the stubs beside the modules that are built: they come from the same rows."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        sys.path.insert(0, str(Path(__file__).parent))
+        from tools.bindgen.stubs import write
+
+        write(Path(self.build_lib, "nvmath", "bindings"))
+
+
+setup(
+    ext_modules=[SEAM],
+    cmdclass={"build_py": BuildWithStubs},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
+)

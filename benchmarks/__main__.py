@@ -12,7 +12,13 @@ from pathlib import Path
 
 from nvmath.bindings import _cuda
 
-STEMS = {"cpu": "host_overhead_cpu", "gpu": "gpu_host_overhead"}
+EVERYWHERE = ("host_overhead", "generic_matmul", "narrow_matmul", "dense_solver", "sparse_solver")
+ON = {"cpu": ("cpu_fft", "cpu_matmul", "cpu_tensor", "bindings_call"), "gpu": ("gpu_fft", "gpu_matmul", "gpu_tensor")}
+
+
+def stem_of(name: str, place: str) -> str:
+    """The name of the files of the results."""
+    return f"{place}_{name}" if name in EVERYWHERE else name
 
 
 def main() -> int:
@@ -24,8 +30,8 @@ def main() -> int:
     asked.out.mkdir(parents=True, exist_ok=True)
     place = "gpu" if _cuda.device_count() else "cpu"
     failed = 0
-    for name in ("host_overhead", "cpu_fft", *(["gpu_fft"] if place == "gpu" else [])):
-        stem = asked.out / (STEMS[place] if name == "host_overhead" else name)
+    for name in (*EVERYWHERE, *ON[place]):
+        stem = asked.out / stem_of(name, place)
         files = [
             f"--{kind}={stem}.{ending}" for kind, ending in (("json", "json"), ("markdown", "md"), ("plot", "png"))
         ]

@@ -31,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = _run(asked)
         sys.stdout.flush()
+    except ValueError as error:  # a wrong NVMATH_ variable, say
+        print(f"python -m nvmath: {error}", file=sys.stderr)
+        return 2
     except BrokenPipeError:  # the reader, such as head, has seen enough; nothing may fail at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -13,6 +13,7 @@ from typing import Any, Final
 from ._core.options import available_threads
 from ._version import __version__
 from .bindings import _cuda, _load, _seam
+from .bindings.nvpl.fft import fftw_library
 
 PACKAGES: Final = (
     "numpy", "scipy", "torch", "cupy-cuda13x", "cupy-cuda12x", "cupy", "numba", "numba-cuda", "cuda-bindings",
@@ -25,7 +26,11 @@ SERVICES: Final = (
     ("FFT on a GPU", "cufft", "", ""),
     ("matmul, contractions on the CPU", "numpy_openblas", "", ""),
     ("matmul, contractions on the CPU: no OpenBLAS", "", "numpy", "pip install numpy"),
-    ("matmul on a GPU", "cublasLt", "", ""),
+    ("dense solver on the CPU", "numpy_openblas", "", ""),
+    ("dense solver on the CPU: no LAPACK", "", "scipy", "pip install scipy"),
+    ("matmul with epilogs on a GPU", "cublasLt", "", ""),
+    ("matmul, batched dense solver on a GPU", "cublas", "", ""),
+    ("dense solver on a GPU", "cusolver", "", ""),
     ("contractions on a GPU", "cutensor", "", ""),
     ("sparse direct solver on the CPU", "mkl", "", ""),
     ("sparse direct solver on the CPU: no MKL", "", "scipy", "pip install scipy"),
@@ -101,6 +106,8 @@ def _service(operation: str, library: str, package: str, install: str, rows: dic
     row = rows[library]
     try:
         opened = _load.open_library(library, operation)
+        if library == "fftw":
+            fftw_library()  # a file that NVMATH_FFT_CPU_LIBRARY names may be anything
     except (RuntimeError, OSError):
         return answer | {"by": row.title, "install": row.install}
     return answer | {"by": opened.title, "version": opened.version, "path": opened.path}

@@ -71,7 +71,7 @@ def storage(values: np.ndarray, dtype: str, strides: Sequence[int] | None = None
         view = made.view()
         view[..., 0], view[..., 1] = values.real, values.imag
     else:
-        flat = np.full(count, np.nan, np.dtype(dtype))
+        flat = np.full(count, 170 if np.dtype(dtype).kind == "u" else np.nan, np.dtype(dtype))
         made = Storage(flat, offset - low, shape, strides)
         made.view()[...] = values
     return made

@@ -75,7 +75,7 @@ class PlanCache:
         self._reset()
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may transform, too, while its thread is in here
         self._table: dict[Hashable, list[Any]] = {}
         # By id, every entry that is kept or under way. Weak, since one that is under way when Ctrl-C arrives may never come back.
         self._known: dict[int, tuple[Hashable, weakref.ref[Any], int]] = {}
@@ -130,11 +130,12 @@ class PlanCache:
             if self._knows(entry):
                 entry.stack.append(entry)
                 return
-            entry.stack = self._table.setdefault(key, [])
-            entry.stack.append(entry)
+            # The books first: Ctrl-C can come after any line, and only what is in the books can leave.
             self._known[id(entry)] = key, weakref.ref(entry), entry.nbytes
             self._nbytes += entry.nbytes
-            evicted = self._evict()
+            entry.stack = self._table.setdefault(key, [])
+            entry.stack.append(entry)
+            evicted = self._evict(self._max_entries, self._max_nbytes)
         for old in evicted:
             old.close()
 
@@ -153,18 +154,18 @@ class PlanCache:
                 living.append(entry)
         return living
 
-    def _evict(self) -> list[Any]:
+    def _evict(self, max_entries: int, max_nbytes: int) -> list[Any]:
         """Take out the oldest entries that are neither under way nor pinned, until the others hold the bounds."""
         evicted: list[Any] = []
-        if len(self._known) <= self._max_entries and self._nbytes <= self._max_nbytes:
+        if len(self._known) <= max_entries and self._nbytes <= max_nbytes:
             return evicted
         loose = sorted((entry for entry in self._living() if not entry.pinned), key=lambda entry: entry.stamp)
         entries, nbytes = len(loose), sum(entry.nbytes for entry in loose)
         for entry in loose:
-            if entries <= self._max_entries and nbytes <= self._max_nbytes:
+            if entries <= max_entries and nbytes <= max_nbytes:
                 break
             try:
-                entry.stack.remove(entry)
+                (entry.stack or []).remove(entry)
             except ValueError:  # under way in another thread
                 continue
             self._strike(id(entry))
@@ -209,10 +210,7 @@ class PlanCache:
             if captured:
                 for entry in self._living():
                     entry.pinned = False
-            bounds = self._max_entries, self._max_nbytes
-            self._max_entries = self._max_nbytes = -1
-            evicted = self._evict()
-            self._max_entries, self._max_nbytes = bounds
+            evicted = self._evict(-1, -1)
             self._hits = self._misses = 0
         for entry in evicted:
             entry.close()
@@ -247,7 +245,7 @@ class PlanCache:
             self._max_entries = self._max_entries if max_entries is None else max_entries
             self._max_nbytes = self._max_nbytes if max_nbytes is None else max_nbytes
             self._enabled = self._enabled if enabled is None else enabled
-            evicted = self._evict()
+            evicted = self._evict(self._max_entries, self._max_nbytes)
         for old in evicted:
             old.close()
         if not self._enabled:

@@ -26,7 +26,7 @@ _RAW: Final = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "u
 
 # CUDA C++ spelling of the storage, and the number of parts, of the types that are converted or scaled.
 _STORAGE: Final = {
-    "float16": ("unsigned short", 1), "float32": ("float", 1), "float64": ("double", 1),
+    "float16": ("unsigned short", 1), "bfloat16": ("bfloat", 1), "float32": ("float", 1), "float64": ("double", 1),
     "complex32": ("ushort2", 2), "complex64": ("float2", 2), "complex128": ("double2", 2),
 }  # fmt: skip
 
@@ -46,6 +46,12 @@ __device__ inline void locate(const Layout& layout, index i, long long& from, lo
 """
 
 _SOURCE: Final = """
+struct bfloat { unsigned short bits; };
+__device__ inline float widen(bfloat h) { return __uint_as_float((unsigned)h.bits << 16); }
+__device__ inline void narrow(bfloat& h, float f) {
+    const unsigned bits = __float_as_uint(f);
+    h.bits = f != f ? (unsigned short)(bits >> 16 | 0x40) : (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
 __device__ inline float widen(unsigned short h) { float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h)); return f; }
 __device__ inline float widen(float f) { return f; }
 __device__ inline double widen(double d) { return d; }

@@ -106,7 +106,9 @@ def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[
 
     def run(source: int, target: int) -> None:
         values = array_at(target, shape, strides, dtype)
-        values *= values.dtype.type(factor)
+        with np.errstate(all="ignore"):  # infinities are the user's, and so is what NumPy shall say of the user's own arithmetic
+            for part in (values.real, values.imag) if values.dtype.kind == "c" else (values,):
+                part *= part.dtype.type(factor)  # a complex factor would make NaN of infinity
 
     return run
 

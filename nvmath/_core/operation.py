@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from copy import copy
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from ..bindings._load import find_library
 from . import log
-from .arrays import READONLY, TRACKED, UNTIDY, View, adapter_of, common_adapter
+from .arrays import NEEDS_COPY, READONLY, TRACKED, UNTIDY, View, adapter_of, common_adapter
 from .errors import InvalidStateError, UngradedWarning, warn
 from .fork import children
 from .layout import may_overlap, span
@@ -62,7 +63,7 @@ class Operation:
             given = ", ".join(f"{name}: {view.device}" for name, view in zip(self._names, self._views, strict=True))
             raise ValueError(f"The operands are not on the same device: {given}. Move them to one device first.")
         self._device = self._views[0].device
-        self.options = options
+        self.options = copy(options)  # what the caller does to theirs afterwards changes nothing
         self.logger = options.logger if options.logger is not None else log.ROOT
         where = coerce_execution(execution, self._default_execution())
         if execution is None and isinstance(where, ExecutionCUDA):
@@ -77,7 +78,7 @@ class Operation:
         self.blocking = options.blocking is True or self._device == "cpu" or self._place is HOST
         self._warn_of_gradients()
         self._views = tuple(self._aligned(view) for view in self._views)
-        self._look = self._adapter.look
+        self._look, self._pointer = self._adapter.look, self._adapter.pointer
         self._route = self._route_of(self._names, self._views)
         self._problem: Any = self._specify(self._views)
         self._plan_object: Any = None
@@ -158,7 +159,9 @@ class Operation:
         name = self._names[overwrites]
         if view.flags & READONLY:
             raise ValueError(f"{name} is read-only, so it cannot be overwritten. Pass a writable copy, or inplace=False.")
-        if view.flags & ~READONLY:
+        if view.flags & TRACKED:
+            raise ValueError(f"{name} requires a gradient, so it cannot be overwritten. Pass operand.detach(), or inplace=False.")
+        if view.flags & NEEDS_COPY:
             raise ValueError(
                 f"{name} cannot be overwritten: its byte order, alignment or lazy conjugation needs a copy. Pass a plain copy, or "
                 "inplace=False."
@@ -280,9 +283,13 @@ class Operation:
         runner = self._runners.get(request)
         if runner is None:
             launch = self._launch(request)
-            runner = self._route.runner(launch, self._result(), self._gpu, self._workspace, self.blocking)
+            runner = self._route.runner(launch, self._result(), self._gpu, self._workspace_of(request), self.blocking)
             self._runners[request] = runner
         return runner
+
+    def _workspace_of(self, request: Any) -> Workspace | None:
+        """Return the workspace that a request uses."""
+        return self._workspace
 
     @property
     def _reset_name(self) -> str:
@@ -316,12 +323,14 @@ class Operation:
             )
         if may_overlap(view.shape, view.strides):
             raise ValueError(f"out of shape {view.shape} has strides {view.strides}: some of its elements may share memory.")
+        if view.flags & TRACKED:
+            raise ValueError("out requires a gradient, so it cannot be overwritten. Pass out.detach().")
         if view.flags:
             raise ValueError("out must be a writable array of native byte order and aligned memory, without lazy conjugation.")
         overlapping = not self._route.across and any(
             overlap(view, operand, ptr) for operand, ptr in zip(self._views, self._ptrs, strict=True)
         )  # fmt: skip
-        fits = view.strides == result.strides and not overlapping
+        fits = view.strides == result.strides and self._writes_to(view) and not overlapping
         if fits:
             result_in_place = runner(self._objs, self._ptrs, stream, out)
             self._adapter.touched(out)
@@ -331,7 +340,22 @@ class Operation:
         with context(self._adapter, self._device, stream):
             return self._adapter.assign(out, value)
 
+    def _writes_to(self, view: View) -> bool:
+        """Whether the plan can write to an array of the layout of the result, at its address."""
+        return True
+
     # --- operands -----------------------------------------------------------------------------------------------------------------
+
+    def _now(self) -> tuple[int, ...]:
+        """Return the addresses of the operands; call it before a runner is chosen.
+
+        An array can get other memory after it was given (torch: ``x.data = y``, ``x.resize_()``; NumPy: ``x.resize()``).
+        """
+        ptrs = self._ptrs
+        if tuple(map(self._pointer, self._objs)) != ptrs and not self._route.across:
+            self._reset_checked(self._objs, None)
+            ptrs = self._ptrs
+        return ptrs
 
     def _swap_one(self, obj: Any) -> bool:
         """Replace the only operand by one of exactly the same metadata; the fast half of a checked reset."""

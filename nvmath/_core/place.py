@@ -158,7 +158,7 @@ _garbage: deque[tuple[Callable[[Any], object], Any]] = deque()
 
 def discard(destroy: Callable[[Any], object], handle: Any) -> None:
     """Queue a library handle for destruction; safe in finalizers and during a graph capture. A child leaves the parent's alone."""
-    if not _forked:
+    if not _forked and _garbage is not None:  # None: the interpreter is going down
         _garbage.append((destroy, handle))
 
 

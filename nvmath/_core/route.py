@@ -26,8 +26,8 @@ from .stream import resolve
 Launch = Callable[..., None]
 """Called with the operand addresses and the result address, and on a GPU with the stream handle.
 
-One for the host may have an attribute `fuse`: called with the functions that make a result and tell its address, it returns a
-runner that does it all in one Python function.
+It may have an attribute `fuse`, which returns a runner that does it all in one Python function: one for the host is called with the
+functions that make a result and tell its address, one for a GPU with the runner for all other cases, which has them as attributes.
 """
 
 
@@ -107,6 +107,11 @@ class CudaRunner:
         self.adapter, self.place, self.launch, self.make = adapter, place, launch, make
         self.workspace, self.blocking, self.overwrites = workspace, blocking, overwrites
         self.device, self.pointer, self.stream_now = place.device_id, adapter.pointer, adapter.current_stream
+
+    @property
+    def simple(self) -> bool:
+        """Whether a call is nothing but a result and a launch."""
+        return self.workspace is None and not self.blocking and self.overwrites is None and not self.place.several
 
     def __call__(self, objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
         if not thread.bound:
@@ -309,7 +314,9 @@ class Route:
             assert gpu is not None
             return AcrossRunner(self.adapter, gpu, self.device, launch, make, result, workspace)
         if isinstance(self.place, Cuda):
-            inner: Runner = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking, result.overwrites)
+            slow = CudaRunner(self.adapter, self.place, launch, make, workspace, blocking, result.overwrites)
+            fuse = getattr(launch, "fuse", None) if slow.simple else None
+            inner: Runner = slow if fuse is None else fuse(slow)
         else:
             inner = host_runner(launch, make, self.adapter.pointer, len(self.untidy), result.overwrites)
         if result.overwrites is not None:

@@ -13,9 +13,30 @@ from typing import Any
 
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
 
-__all__ = ["FunctionNotFoundError", "LibraryNotFoundError", "cublas", "cublasLt", "cudss", "cufft", "cutensor", "nvpl"]
+__all__ = [
+    "FunctionNotFoundError",
+    "LibraryNotFoundError",
+    "cublas",
+    "cublasLt",
+    "cublasMp",
+    "cudss",
+    "cufft",
+    "cufftMp",
+    "curand",
+    "cusolver",
+    "cusolverDn",
+    "cusolverMp",
+    "cusolverSp",
+    "cusparse",
+    "cusparseLt",
+    "cutensor",
+    "mathdx",
+    "nccl",
+    "nvpl",
+    "nvshmem",
+]
 
-_SUBMODULES = frozenset({"cublas", "cublasLt", "cudss", "cufft", "cutensor", "nvpl"})
+_SUBMODULES = frozenset(__all__[2:])
 
 
 def __getattr__(name: str) -> Any:

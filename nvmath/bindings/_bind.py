@@ -1,21 +1,16 @@
 """The engine behind every binding module: rows -> functions, tables -> enums, each at its first use (PEP 562).
 
-A binding module is a docstring, its rows, its enum table, its error class, and::
+A binding module is a docstring, its rows, its enum table, and::
 
     _library = Bindings(
-        "cufft", globals(), prefix="cufft", rows=ROWS, enums=ENUMS, on_error=check_status, error="cuFFTError"
+        "cufft", globals(), prefix="cufft", rows=_ROWS, enums=_ENUMS, errors=Errors("cuFFTError", "CUFFT_", "Result")
     )
+    __getattr__, __dir__ = _library.resolve, _library.names
 
-    def __getattr__(name: str) -> Any:
-        return _library.resolve(name)
-
-    def __dir__() -> list[str]:
-        return _library.names()
-
-What `resolve` makes is stored in the module's globals, so a later access is a plain attribute. A function asked for
-before the library is open is a Python function of the right signature that opens the library at its first call and puts
-the bound function in its place. Code in the module itself writes ``_library.name(...)``. Names that start with an
-underscore are private rows.
+which also puts the class of errors and ``check_status`` there. What `resolve` makes is stored in the module's globals,
+so a later access is a plain attribute. A function asked for before the library is open is a Python function of the right
+signature that opens the library at its first call and puts the bound function in its place. Code in the module itself
+writes ``_library.name(...)``. Names that start with an underscore are private rows.
 
 Tests replace a library by a Python object with `substitute`.
 """
@@ -26,18 +21,28 @@ import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from nvmath.bindings import _load, _rows, _seam
+from nvmath.bindings._callbacks import logger_setter
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
 from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._functions import forwarding_function
+from nvmath.bindings._owned import owning_function
+from nvmath.bindings._records import record_class, records
+from nvmath.bindings._status import Errors
 
-__all__ = ["Bindings", "FunctionNotFoundError", "LibraryNotFoundError", "status_name", "substitute"]
+__all__ = ["Bindings", "Errors", "FunctionNotFoundError", "LibraryNotFoundError", "status_name", "substitute"]
 
 _lock = held_at_fork(threading.RLock())
 _everyone: list[Bindings] = []
 _substitutes: dict[str, object] = {}
+
+
+_Index = dict[str, tuple[str, str]]
+_Enums = dict[str, tuple[str, dict[str, int]]]
+_Records = dict[str, list[tuple[str, str]]]
 
 
 class Bindings:
@@ -51,12 +56,18 @@ class Bindings:
         The module's globals: what is built goes there.
     rows, enums : str
         Tables in the grammar of `nvmath.bindings._rows`.
+    records : str
+        Structures, in that of `nvmath.bindings._records`.
     prefix : str
         What the C names start with.
+    wide : bool
+        A bracket ``[_64]`` stands for the function with 64-bit integers alone.
+    errors : Errors, optional
+        What a nonzero status raises. The first module that uses it is its home.
     on_error : callable, optional
-        Called with a nonzero status; raises.
+        Instead of it: called with a nonzero status; raises.
     error : str
-        What it raises, for docstrings.
+        What that raises, for docstrings.
 
     Attributes
     ----------
@@ -72,6 +83,9 @@ class Bindings:
         rows: str,
         prefix: str,
         enums: str = "",
+        records: str = "",
+        wide: bool = False,
+        errors: Errors | None = None,
         on_error: Callable[[int], object] | None = None,
         error: str = "RuntimeError",
     ) -> None:
@@ -79,13 +93,17 @@ class Bindings:
         self.module: str = namespace["__name__"]
         self.state: dict[str, Any] = {}
         self._namespace = namespace
-        self._texts = (rows, enums)
+        self._texts = (rows, enums, records)
         self._prefix = prefix
+        self._wide = wide
+        self.errors = errors
         self._on_error = on_error
-        self._error = error
+        self._error = errors.name if errors is not None else error
         self._built: dict[str, Any] = {}
-        self._tables: tuple[dict[str, str], dict[str, tuple[str, dict[str, int]]]] | None = None
+        self._tables: tuple[_Index, _Enums, _Records] | None = None
         _everyone.append(self)
+        if errors is not None:
+            errors.install(self, namespace)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -98,11 +116,17 @@ class Bindings:
         if built is not None:
             return built
         with _lock:
-            rows, enums = self._read()
+            rows, enums, records = self._read()
+            if name in records:
+                return self._keep(name, record_class(name, records[name], self.module, self.resolve))
             if name in enums:
                 return self._keep(name, self._enum(name, *enums[name]))
             if name in rows:
-                row = _rows.parse(rows[name], self._prefix)
+                row = _rows.parse(rows[name][0], self._prefix, rows[name][1])
+                if row.c_name.endswith("LoggerSetCallback"):
+                    return self._keep(name, self._logger_setter(row))
+                if any(p.type in ("new", "end") for p in row.parameters):
+                    return self._keep(name, self._owning(row))
                 bound = self._bind_if_open(row)
                 return self._unbound(row) if bound is None else self._keep(name, bound)
         raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
@@ -115,13 +139,20 @@ class Bindings:
 
     def names(self) -> list[str]:
         """What ``dir(module)`` lists."""
-        rows, enums = self._read()
-        tables = {name for name in (*rows, *enums) if not name.startswith("_")}
+        tables = {name for table in self._read() for name in table if not name.startswith("_")}
         return sorted(tables | set(self._namespace))
 
     def rows(self) -> list[_rows.Row]:
         """Every row, parsed (for checks and documentation)."""
-        return [_rows.parse(row, self._prefix) for row in self._read()[0].values()]
+        return [_rows.parse(row, self._prefix, section) for row, section in self._read()[0].values()]
+
+    def enums(self) -> list[str]:
+        """The names of every enum."""
+        return list(self._read()[1])
+
+    def structures(self) -> _Records:
+        """Every structure: name -> fields."""
+        return self._read()[2]
 
     def has(self, c_name: str) -> bool:
         """Whether the library (opened now if need be) has a C function."""
@@ -139,10 +170,10 @@ class Bindings:
         """The object that a test put in the library's place, or None."""
         return _substitutes.get(self.library)
 
-    def _read(self) -> tuple[dict[str, str], dict[str, tuple[str, dict[str, int]]]]:
+    def _read(self) -> tuple[_Index, _Enums, _Records]:
         if self._tables is None:
-            rows, enums = self._texts
-            self._tables = _rows.index(rows, self._prefix), _rows.enums(enums)
+            rows, enums, structures = self._texts
+            self._tables = _rows.index(rows, self._prefix, wide=self._wide), _rows.enums(enums), records(structures)
         return self._tables
 
     def _enum(self, name: str, base: str, members: dict[str, int]) -> type[enum.Enum]:
@@ -168,10 +199,23 @@ class Bindings:
             row.name,
             tuple(p.name for p in row.arguments),
             row.signature,
-            self._on_error if row.result == "status" else None,
+            self._failed(row) if row.result == "status" else None,
             row.documentation(self._error),
             self.module,
         )
+
+    def _logger_setter(self, row: _rows.Row) -> Callable[..., None]:
+        private = replace(row, name="_" + row.name)
+        return logger_setter(row.name, row.c_name, self.module, lambda callback: self._bound(private)(callback))
+
+    def _owning(self, row: _rows.Row) -> Callable[..., Any]:
+        parameters = tuple(replace(p, type="ptr") if p.type in ("new", "end") else p for p in row.parameters)
+        private = replace(row, name="_" + row.name, parameters=parameters)
+        documentation = row.documentation(self._error)
+        return owning_function(row, lambda *args: self._bound(private)(*args), documentation, self.module)  # type: ignore[no-any-return]
+
+    def _failed(self, row: _rows.Row) -> Callable[[int], object] | None:
+        return self._on_error if self.errors is None else self.errors.failed(row.c_name)
 
     def _unbound(self, row: _rows.Row) -> Callable[..., Any]:
         """A Python function of the same signature that opens the library and binds at its first call."""
@@ -198,13 +242,13 @@ class Bindings:
     def _missing(self, row: _rows.Row) -> FunctionNotFoundError:
         stand_in = _substitutes.get(self.library)
         if stand_in is None:
-            return self.opened().missing(row.c_name)
+            return self.opened().missing(row.c_name, _rows.versions_in_words(row.versions))
         message = f"{row.c_name} is not in the substitute for {self.library} ({type(stand_in).__name__})"
         return FunctionNotFoundError(message, self.library, row.c_name)
 
     def _forget_functions(self) -> None:
-        enums = self._read()[1]
-        for name in [name for name in self._built if name not in enums]:
+        rows = self._read()[0]
+        for name in [name for name in self._built if name in rows or name.removeprefix("_") in rows]:
             made = self._built.pop(name)
             if self._namespace.get(name) is made:
                 del self._namespace[name]

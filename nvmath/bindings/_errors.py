@@ -15,8 +15,8 @@ class LibraryNotFoundError(RuntimeError):
         self.library = library
 
 
-class FunctionNotFoundError(RuntimeError):
-    """A library is there but does not export a function."""
+class FunctionNotFoundError(NotImplementedError):
+    """A library is there but does not export a function (a `RuntimeError` too, as `NotImplementedError` is one)."""
 
     def __init__(self, message: str, library: str = "", function: str = "") -> None:
         super().__init__(message)
@@ -53,7 +53,11 @@ def library_not_found(
     return LibraryNotFoundError("\n".join(lines), name)
 
 
-def function_not_found(function: str, library: str, title: str, version: str, path: str) -> FunctionNotFoundError:
-    """The error for a missing symbol; a newer version need not have it, so none is recommended."""
-    found = f"{title} {version}".rstrip()
-    return FunctionNotFoundError(f"{function} is not in {found} ({path})", library, function)
+def function_not_found(
+    function: str, library: str, title: str, version: str, path: str, needed: str = "", install: str = ""
+) -> FunctionNotFoundError:
+    """The error for a missing symbol; only where it is known which versions have it, another one is recommended."""
+    lines = [f"{function} is not in {title} {version}".rstrip() + f" ({path})"]
+    if needed:
+        lines += [f"  versions that have it: {needed}", f"  install one of them with: {install}"]
+    return FunctionNotFoundError("\n".join(lines), library, function)

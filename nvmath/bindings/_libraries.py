@@ -24,6 +24,9 @@ class Candidate:
         Convention (see `_versions`) and symbol.
     title : str
         What people call it, if not as in the row.
+    symbols : tuple of str
+        How its names differ from those in our rows; ``{stem}`` is the name in the row without the suffix ``_64``, and
+        ``{wide}`` the same for names that have the suffix (a library with 64-bit integers only).
     """
 
     flavour: str
@@ -31,6 +34,7 @@ class Candidate:
     parts: tuple[tuple[str, ...], ...] = ()
     version: tuple[str, str] = ("none", "")
     title: str = ""
+    symbols: tuple[str, ...] = ()
 
     def at(self, file: str) -> Candidate:
         """The candidate with its first file replaced, and the others looked for beside it."""
@@ -96,6 +100,17 @@ def _fftw() -> Candidate:
     return Candidate("fftw", files, parts, ("fftw", "fftw_version"), "FFTW")
 
 
+def _numpy_openblas(symbols: str = "scipy_{stem}64_") -> Candidate:
+    names = {"win32": "libscipy_openblas64_-*.dll", "darwin": "libscipy_openblas64_*.dylib"}
+    return Candidate(
+        "openblas",
+        (names.get(sys.platform, "libscipy_openblas64_-*.so"),),
+        version=("openblas", "scipy_openblas_get_config64_"),
+        title="OpenBLAS (NumPy's)",
+        symbols=(symbols,),
+    )
+
+
 # fmt: off
 #: name, title, serves, package, file stem, its majors in CUDA 13 and 12, Windows files, CUDA 12 wheel folder, version
 _TOOLKIT = (
@@ -120,6 +135,36 @@ _TOOLKIT = (
 )
 # fmt: on
 
+# fmt: off
+#: name, title, serves, package, file stem, its majors (newest first), folder of the wheel, version
+_WHEELS = (
+    ("cusparseLt", "cuSPARSELt", "products of matrices of structured sparsity", "nvidia-cusparselt", "cusparseLt", "0",
+     "", ("none", "")),
+    ("cublasMp", "cuBLASMp", "distributed dense matrices", "nvidia-cublasmp", "cublasmp", "0", "cublasmp", ("none", "")),
+    ("cusolverMp", "cuSOLVERMp", "distributed dense solvers", "nvidia-cusolvermp", "cusolverMp", "0", "", ("none", "")),
+    ("cufftMp", "cuFFTMp", "distributed FFT", "nvidia-cufftmp", "cufftMp", "12 11", "cufftmp",
+     ("property", "cufftGetProperty")),
+)
+# fmt: on
+
+
+def _wheel_row(line: tuple[str, str, str, str, str, str, str, tuple[str, str]]) -> LibraryRow:
+    """A library with a package of its own per CUDA major; both have one file name, except cuFFTMp's."""
+    name, title, serves, package, stem, majors, folder, version = line
+    flavours = ("13", "12") if " " in majors else ("",)
+    candidates = tuple(
+        Candidate(flavour, (f"lib{stem}.so.{major}",), version=version)
+        for flavour, major in zip(flavours, majors.split(), strict=True)
+    )
+    folders = tuple(f"nvidia/{folder}/cu{cuda}/lib" if folder else f"nvidia/cu{cuda}/lib" for cuda in ("13", "12"))
+    folders += ("nvidia/cusparselt/lib",) if name == "cusparseLt" else ()
+    install = f"pip install {package}-cu13 or {package}-cu12"
+    needs = _NEEDS.get(name, ())
+    return LibraryRow(
+        name, title, serves, install, candidates, folders, pathfinder=stem, cuda=bool(" " in majors), needs=needs
+    )
+
+
 #: What NVRTC opens by name while it compiles: without a run path it finds only what is in the process already.
 _PARTS = {"nvrtc": "libnvrtc-builtins.so.{}.*"}
 #: Libraries that must be in the process first where one has no run path to them.
@@ -127,6 +172,10 @@ _NEEDS = {
     "cublas": ("cublasLt",),
     "cusparse": ("nvjitlink",),
     "cusolver": ("nvjitlink", "cublasLt", "cublas", "cusparse"),
+    "cusparseLt": ("nvjitlink", "nvrtc", "cublasLt"),
+    "cublasMp": ("nccl", "nvshmem", "cublasLt", "cublas"),
+    "cusolverMp": ("nccl", "cublasLt", "cublas", "cusolver", "cublasMp"),
+    "cufftMp": ("nvshmem",),
 }
 
 _CPU = "pip install mkl (x86-64) or nvpl-fft (Arm)"
@@ -176,7 +225,9 @@ _ROWS = (
         (Candidate("", (_file("mathdx", "0", "mathdx64_0.dll"),), version=("hundreds", "mathdxGetVersion")),),
         ("nvidia/cu13/lib", "nvidia/cu12/lib", "nvidia/cu13/bin", "nvidia/cu12/bin"),
         pathfinder="mathdx",
+        needs=("nvrtc",),
     ),
+    *map(_wheel_row, _WHEELS),
     LibraryRow(
         "nccl",
         "NCCL",
@@ -222,9 +273,36 @@ _ROWS = (
             ),
             *_mkl(),
             Candidate("openblas", ("libopenblas.so.0",), version=("openblas", "openblas_get_config"), title="OpenBLAS"),
+            _numpy_openblas("scipy_{wide}64_"),  # the functions of 64 bits alone
         ),
-        ("nvpl/lib",),
+        ("nvpl/lib", "numpy.libs", "numpy/.dylibs"),
         "NVMATH_BLAS_CPU_LIBRARY",
+    ),
+    LibraryRow(
+        "lapack",
+        "a LAPACK library",
+        "dense solvers on the CPU",
+        "pip install numpy (its wheels contain one), mkl (x86-64) or nvpl-lapack (Arm)",
+        (
+            _numpy_openblas(),
+            *_mkl(),
+            Candidate(
+                "nvpl",
+                ("libnvpl_lapack_ilp64_gomp.so.0",),
+                version=("nvpl", "nvpl_lapack_get_version"),
+                title="NVPL LAPACK",
+                symbols=("{stem}",),
+            ),
+            Candidate(
+                "openblas",
+                ("libopenblas64_.so.0",),
+                version=("openblas", "openblas_get_config64_"),
+                title="OpenBLAS",
+                symbols=("{stem}64_",),
+            ),
+        ),
+        ("numpy.libs", "numpy/.dylibs", "nvpl/lib"),
+        "NVMATH_LAPACK_CPU_LIBRARY",
     ),
     LibraryRow(
         "mkl",
@@ -238,18 +316,7 @@ _ROWS = (
         "the OpenBLAS of NumPy",
         "linear algebra on the CPU (symbols scipy_..., suffix 64_)",
         "pip install numpy (its wheels contain it)",
-        (
-            Candidate(
-                "openblas",
-                (
-                    {"win32": "libscipy_openblas64_-*.dll", "darwin": "libscipy_openblas64_*.dylib"}.get(
-                        sys.platform, "libscipy_openblas64_-*.so"
-                    ),
-                ),
-                version=("openblas", "scipy_openblas_get_config64_"),
-                title="OpenBLAS (NumPy's)",
-            ),
-        ),
+        (_numpy_openblas(),),
         ("numpy.libs", "numpy/.dylibs"),
     ),
 )

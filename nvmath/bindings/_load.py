@@ -56,6 +56,7 @@ class Library:
         self.handle: int = files[0][1]._handle
         self._files = [file for _, file in files]
         self._version = candidate.version
+        self._symbols = candidate.symbols
 
     @cached_property
     def version(self) -> str:
@@ -63,17 +64,22 @@ class Library:
         return read_version(self, *self._version)
 
     def address(self, c_name: str) -> int | None:
-        """The address of a symbol, or None."""
-        for file in self._files:
-            try:
-                return ctypes.addressof(ctypes.c_char.in_dll(file, c_name))
-            except ValueError:
-                continue
+        """The address of a symbol, or None; the name is that of our rows."""
+        stem = c_name.removesuffix("_64")
+        forms = (form for form in self._symbols if stem != c_name or "{wide}" not in form)
+        names = (c_name, *(form.format(stem=stem, wide=stem) for form in forms))
+        for name in names:
+            for file in self._files:
+                try:
+                    return ctypes.addressof(ctypes.c_char.in_dll(file, name))
+                except ValueError:
+                    continue
         return None
 
-    def missing(self, c_name: str) -> FunctionNotFoundError:
-        """The error for a symbol that is not there."""
-        return function_not_found(c_name, self.name, self.title, self.version, self.path)
+    def missing(self, c_name: str, needed: str = "") -> FunctionNotFoundError:
+        """The error for a symbol that is not there; `needed` says which versions have it."""
+        install = LIBRARIES[self.name].install if self.name in LIBRARIES else ""
+        return function_not_found(c_name, self.name, self.title, self.version, self.path, needed, install)
 
     def __repr__(self) -> str:
         return f"<{self.title} {self.version} at {self.path}>"
@@ -122,7 +128,7 @@ def find_library(name: str) -> str | None:
     mapped = _search.mapped_files()
     for candidate in _candidates(row, mapped):
         first = candidate.files[0]
-        path = _search.match_in(mapped, os.path.basename(first)) or _search.find_file(first, row.folders)
+        path = _search.match_in(mapped, os.path.basename(first)) or _search.find_file(first, _folders(row, mapped))
         if path is not None:
             return path
     return None
@@ -244,10 +250,16 @@ def _places(name: str, row: LibraryRow, mapped: list[str]) -> Iterator[str]:
     loaded = _search.match_in(mapped, os.path.basename(name))
     if loaded is not None and name in (os.path.basename(name), loaded):
         yield loaded
-    path = _search.find_file(name, row.folders)
+    path = _search.find_file(name, _folders(row, mapped))
     by_name = name if "*" not in name else None  # the loader's own cache and run paths
     places = (by_name, path) if row.loader_first else (path, by_name)
     yield from (place for place in places if place is not None)
+
+
+def _folders(row: LibraryRow, mapped: list[str]) -> list[str]:
+    """The folders of the wheels; those of another CUDA major than the process uses come last."""
+    other = {"12": "/cu13/", "13": "/cu12/"}.get(_cuda_major(mapped)) if len(row.folders) > 1 else None
+    return sorted(row.folders, key=lambda folder: other is not None and other in folder)
 
 
 def _path_of(opened: str) -> str:

@@ -1,24 +1,19 @@
-"""The OpenBLAS that NumPy's wheels bring (64-bit integers, symbols ``scipy_..._64_``): it is in the process already."""
+"""The OpenBLAS that NumPy's wheels bring (64-bit integers, symbols ``scipy_..._64_``): it is in the process already.
+
+The functions are those of `nvmath.bindings.nvpl.blas` with 64-bit integers, without the suffix: ``dgemm``, ``zhemm``, ...
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from nvmath.bindings import _load
 from nvmath.bindings._bind import Bindings
+from nvmath.bindings.nvpl import blas
 
 _ROWS = """
-{sgemm,dgemm} = scipy_cblas_{s,d}gemm64_(order: i32, trans_a: i32, trans_b: i32, m: i64, n: i64, k: i64, alpha: {f32,f64},
-    a: ptr, lda: i64, b: ptr, ldb: i64, beta: {f32,f64}, c: ptr, ldc: i64) -> void
-{cgemm,zgemm} = scipy_cblas_{c,z}gemm64_(order: i32, trans_a: i32, trans_b: i32, m: i64, n: i64, k: i64, alpha: ptr,
-    a: ptr, lda: i64, b: ptr, ldb: i64, beta: ptr, c: ptr, ldc: i64) -> void
-{sgemv,dgemv} = scipy_cblas_{s,d}gemv64_(order: i32, trans: i32, m: i64, n: i64, alpha: {f32,f64}, a: ptr, lda: i64,
-    x: ptr, incx: i64, beta: {f32,f64}, y: ptr, incy: i64) -> void
-{cgemv,zgemv} = scipy_cblas_{c,z}gemv64_(order: i32, trans: i32, m: i64, n: i64, alpha: ptr, a: ptr, lda: i64,
-    x: ptr, incx: i64, beta: ptr, y: ptr, incy: i64) -> void
 get_num_threads = scipy_openblas_get_num_threads64_() -> i32
 set_num_threads = scipy_openblas_set_num_threads64_(num_threads: i32) -> void
 """
@@ -26,24 +21,19 @@ set_num_threads = scipy_openblas_set_num_threads64_(num_threads: i32) -> void
 ROW_MAJOR = 101
 NO_TRANS, TRANS, CONJ_TRANS, CONJ_NO_TRANS = 111, 112, 113, 114
 
-_library = Bindings("numpy_openblas", globals(), rows=_ROWS, prefix="scipy_")
+_library = Bindings("numpy_openblas", globals(), rows=_ROWS + blas._ROWS, prefix="cblas_", wide=True)
 _lock = threading.Lock()
 _limits: list[int] = []
 
 
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 def present() -> bool:
-    """Whether this NumPy brings an OpenBLAS with the functions above."""
+    """Whether this NumPy brings an OpenBLAS that has the CBLAS functions."""
     if "present" not in _library.state:
         _library.state["present"] = _load.find_library("numpy_openblas") is not None and all(
-            _library.has(row.c_name) for row in _library.rows()
+            _library.has(f"cblas_{letter}{name}_64") for letter in "sdcz" for name in ("gemm", "gemv", "trsm")
         )
     return bool(_library.state["present"])
 

@@ -9,9 +9,12 @@ The grammar, by example::
     nvrtcGetErrorString(result: i32) -> str                    # a result that is not a status
     exec_{float,double} = fftw{f,}_execute(plan: ptr) -> void  # a family: the braces vary together
     cublasSnrm2_v2[_64](handle: ptr, n: int, ...)              # two functions: n is i32, and i64 with the suffix
+    @ cublas_api.h 13.10+                                      # the header of what follows, and the versions that have it
 
 An indented line continues the one above; ``#`` starts a comment. Types are ``i32 u32 i64 u64 usize ptr f32 f64 char
-str``; results are those, ``void`` or ``status`` (the default: a 32-bit code, 0 is success). The mechanical Python name
+str``, by value ``c64 c128``, and for memory on the host, of any item type, ``cbuf`` (C reads it) and ``buf`` (C may write
+it). ``new`` is a structure that is allocated here, whose address is returned, and ``end`` one that is freed after the call.
+Results are those, ``void`` or ``status`` (the default: a 32-bit code, 0 is success). The mechanical Python name
 drops the library's prefix and a version suffix (``_v2``) and turns to snake_case.
 """
 
@@ -30,15 +33,29 @@ LETTERS = {
     "ptr": "P",
     "f32": "f",
     "f64": "d",
+    "c64": "F",
+    "c128": "D",
     "char": "b",
     "str": "s",
+    "new": "P",
+    "end": "P",
 }
-RESULTS = {**{name: letter for name, letter in LETTERS.items() if name != "char"}, "void": "v", "status": "!"}
+#: Memory on the host, of any item type: read by C, or written.
+MEMORY = {"cbuf": "*v", "buf": "*w"}
+RESULTS = {
+    **{name: letter for name, letter in LETTERS.items() if name not in ("char", "c64", "c128", "new", "end")},
+    "void": "v",
+}
+RESULTS |= {"status": "!"}
 
 _PYTHON_TYPES = {
     "ptr": "int or None",
     "f32": "float",
     "f64": "float",
+    "c64": "complex",
+    "c128": "complex",
+    "cbuf": "address (int), None or contiguous buffer",
+    "buf": "address (int), None or writable contiguous buffer",
     "char": "int or str",
     "str": "str, bytes or None",
 }
@@ -60,7 +77,19 @@ class Parameter:
     @property
     def letter(self) -> str:
         """Its part of the signature."""
+        if self.type in MEMORY:
+            return MEMORY[self.type]
         return ("&" if self.out else "*" if self.array else "") + LETTERS[self.type]
+
+    @property
+    def returned(self) -> bool:
+        """Whether Python gets it back instead of passing it."""
+        return self.out or self.type == "new"
+
+    @property
+    def direction(self) -> str:
+        """What C does with it."""
+        return "Out" if self.returned else "In and out" if self.type == "buf" else "In"
 
     @property
     def documented(self) -> str:
@@ -79,16 +108,27 @@ class Row:
     name: str
     parameters: tuple[Parameter, ...]
     result: str
+    section: str = ""
+
+    @property
+    def header(self) -> str:
+        """The C header that declares it, or ''."""
+        return self.section.partition(" ")[0]
+
+    @property
+    def versions(self) -> str:
+        """The versions of the library that have it, of those that were read: '' (all), ``1.2+``, ``-1.2``, ``1.2-1.4``."""
+        return self.section.partition(" ")[2]
 
     @property
     def arguments(self) -> tuple[Parameter, ...]:
         """The parameters that Python passes."""
-        return tuple(p for p in self.parameters if not p.out)
+        return tuple(p for p in self.parameters if not p.returned)
 
     @property
     def outs(self) -> tuple[Parameter, ...]:
         """The parameters that Python gets back."""
-        return tuple(p for p in self.parameters if p.out)
+        return tuple(p for p in self.parameters if p.returned)
 
     @property
     def signature(self) -> str:
@@ -98,19 +138,30 @@ class Row:
     def documentation(self, error: str) -> str:
         """A numpydoc docstring; `error` names what a status raises."""
         lines = [f"Calls the C function ``{self.c_name}``."]
+        if self.header:
+            only = f", of versions {versions_in_words(self.versions)}" if self.versions else ""
+            lines += ["", f"It is declared in ``{self.header}``{only}."]
         if self.arguments:
             lines += ["", "Parameters", "----------"]
             for p in self.arguments:
-                lines += [f"{p.name} : {p.documented}", f"    C type {p.type}{'[]' if p.array else ''}."]
+                lines += [f"{p.name} : {p.documented}", f"    {p.direction}; C type {p.type}{'[]' if p.array else ''}."]
         results = [] if self.result in ("status", "void") else [Parameter("result", self.result, out=True)]
         lines += ["", "Returns", "-------"]
         for p in (*results, *self.outs):
-            lines += [f"{p.name} : {p.documented}", f"    C type {p.type}."]
+            lines += [f"{p.name} : {p.documented}", f"    {p.direction}; C type {p.type}."]
         if not results and not self.outs:
             lines += ["None"]
         if self.result == "status":
             lines += ["", "Raises", "------", error, "    The status is not success."]
         return "\n".join(lines) + "\n"
+
+
+def versions_in_words(span: str) -> str:
+    """``1.2+``, ``-1.2`` and ``1.2-1.4`` as text."""
+    first, dash, last = span.rstrip("+").partition("-")
+    if dash:
+        return f"{first} to {last}" if first else f"up to {last}"
+    return f"{first} and newer" if first else ""
 
 
 def python_name(c_name: str, prefix: str) -> str:
@@ -137,8 +188,8 @@ def lines(text: str) -> Iterator[str]:
         yield row
 
 
-def expand(row: str) -> Iterator[str]:
-    """The rows of a family: one per alternative of its braces, two per bracket."""
+def expand(row: str, *, wide: bool = False) -> Iterator[str]:
+    """The rows of a family: one per alternative of its braces, two per bracket (only that of 64 bits if `wide`)."""
     families = [group.split(",") for group in _BRACES.findall(row)]
     sizes = {len(family) for family in families}
     if len(sizes) > 1:
@@ -147,7 +198,8 @@ def expand(row: str) -> Iterator[str]:
         one = _BRACES.sub(lambda match, k=k: match[1].split(",")[k].strip(), row)  # type: ignore[misc]
         if "[_64](" in one:
             head, _, tail = one.partition("[_64](")
-            yield f"{head}({_integers(tail, 'i32')}"
+            if not wide:
+                yield f"{head}({_integers(tail, 'i32')}"
             yield f"{head.replace(' =', '_64 =')}_64({_integers(tail, 'i64')}"
         else:
             yield one
@@ -157,8 +209,8 @@ def _integers(parameters: str, width: str) -> str:
     return re.sub(r":\s*int\b", f": {width}", parameters)
 
 
-def parse(row: str, prefix: str) -> Row:
-    """The meaning of one expanded row."""
+def parse(row: str, prefix: str, section: str = "") -> Row:
+    """The meaning of one expanded row; `section` is its header and versions."""
     match = _ROW.fullmatch(row.strip())
     if match is None:
         raise ValueError(f"not a row: {row}")
@@ -167,29 +219,48 @@ def parse(row: str, prefix: str) -> Row:
     result = match["result"] or "status"
     if result not in RESULTS:
         raise ValueError(f"unknown result '{result}' in: {row}")
-    return Row(c_name, match["python"] or python_name(c_name, prefix), parameters, result)
+    return Row(c_name, match["python"] or python_name(c_name, prefix), parameters, result, section)
 
 
 def _parameter(text: str, row: str) -> Parameter:
     name, colon, type_ = (part.strip() for part in text.partition(":"))
     out, name = name.startswith("&"), name.removeprefix("&")
     array, type_ = type_.endswith("[]"), type_.removesuffix("[]")
-    if not colon or not name.isidentifier() or type_ not in LETTERS or (out and array):
+    known = type_ in LETTERS or (type_ in MEMORY and not out and not array)
+    by_value = not out and not array
+    known = known and (by_value or type_ not in ("new", "end"))
+    if (
+        not colon
+        or not name.isidentifier()
+        or not known
+        or (out and array)
+        or (type_[0] == "c" and type_[1:].isdigit() and not by_value)
+    ):
         raise ValueError(f"not a parameter: '{text.strip()}' in: {row}")
     return Parameter(name, type_, array, out)
 
 
-def index(text: str, prefix: str) -> dict[str, str]:
-    """Python name -> expanded row, without parsing the parameters (a module may have hundreds, a program uses ten)."""
-    found: dict[str, str] = {}
+def index(text: str, prefix: str, *, wide: bool = False) -> dict[str, tuple[str, str]]:
+    """Python name -> expanded row and section, without parsing the parameters (of hundreds a program uses ten).
+
+    If `wide`, a bracket stands for the function of 64 bits alone, which then has the name without the suffix.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    section = ""
     for family in lines(text):
-        for row in expand(family):
+        if family.startswith("@"):
+            section = family[1:].strip()
+            continue
+        for row in expand(family, wide=wide):
             head = row.partition("(")[0]
             name, equals, c_name = (part.strip() for part in head.partition("="))
             name = name if equals else python_name(c_name or name, prefix)
+            if wide and "[_64](" in family:
+                name = name.removesuffix("_64")
+                row = f"{name} = {row.partition('=')[2].strip() or row}"
             if name in found:
                 raise ValueError(f"two rows for {name}: {row}")
-            found[name] = row
+            found[name] = row, section
     return found
 
 

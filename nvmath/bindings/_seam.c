@@ -39,6 +39,8 @@ typedef struct {
     PyObject *on_error; /* called with a nonzero status; raises */
     PyObject *title;    /* str, what errors call the function */
     int n_slots, n_arguments, n_words, n_floats, n_outs, n_arrays;
+    int n_passed; /* words of the widest call that call_address may choose */
+    char plain;  /* whether every slot is a scalar in a word */
     char result; /* a letter, 'v' for void, '!' for status */
     Slot slots[MAX_WORDS + MAX_FLOATS];
     char *name, *doc;
@@ -56,7 +58,7 @@ typedef struct {
     word words[MAX_WORDS];
     double floats[MAX_FLOATS];
     word outs[MAX_WORDS];
-    Temporary *temporaries;
+    Temporary *temporaries; /* as many as the function has arrays, once one is needed */
     int n_temporaries;
 } Call;
 
@@ -132,6 +134,10 @@ static const char *describe(char code)
     case 'b': return "an int in -128..255 or one character (char)";
     case 'f': return "a real number (f32)";
     case 'd': return "a real number (f64)";
+    case 'F': return "a complex number (c64)";
+    case 'D': return "a complex number (c128)";
+    case 'v': return "an address (int), None or a contiguous buffer";
+    case 'w': return "an address (int), None or a contiguous buffer that can be written";
     default: return "a str or bytes without NUL, or None";
     }
 }
@@ -145,6 +151,8 @@ static void refuse(const Bound *b, Py_ssize_t argument, Py_ssize_t element, char
     if (PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_TypeError))
             kind = PyExc_TypeError;
+        else if (PyErr_ExceptionMatches(PyExc_ValueError) && (code == 'v' || code == 'w'))
+            kind = PyExc_ValueError;
         else if (!PyErr_ExceptionMatches(PyExc_OverflowError))
             return;
         PyErr_Clear();
@@ -247,6 +255,36 @@ static int floating_from(PyObject *o, char code, double *value)
         memcpy(&v, &narrow, sizeof narrow); /* a float travels in the low half of its register */
     }
     *value = v;
+    return 0;
+}
+
+/* By value: two floats share the low register on x86-64 and have one each elsewhere; two doubles have one each. */
+#if defined(__x86_64__)
+#define WORDS_OF_C64 1
+#else
+#define WORDS_OF_C64 2
+#endif
+
+static int complex_from(PyObject *o, char code, double *value)
+{
+    if (PyUnicode_Check(o) || PyBytes_Check(o)) { /* complex() would read them */
+        PyErr_SetNone(PyExc_TypeError);
+        return -1;
+    }
+    PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, o, NULL);
+    if (!number)
+        return -1;
+    double parts[2] = {PyComplex_RealAsDouble(number), PyComplex_ImagAsDouble(number)};
+    Py_DECREF(number);
+    if (code == 'D') {
+        memcpy(value, parts, sizeof parts);
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        float narrow = (float)parts[k];
+        char *to = WORDS_OF_C64 == 1 ? (char *)value + k * sizeof narrow : (char *)(value + k);
+        memcpy(to, &narrow, sizeof narrow);
+    }
     return 0;
 }
 
@@ -383,17 +421,50 @@ static int array_from_items(const Bound *b, Py_ssize_t argument, PyObject *o, ch
     return 0;
 }
 
-static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
+/* Memory of any item type: passed as it is, or refused (a copy would lose what C writes). */
+static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
+{
+    if (!PyObject_CheckBuffer(o)) {
+        if (unsigned_from(o, value) == 0)
+            return 0;
+    } else if (PyObject_GetBuffer(o, &t->view, PyBUF_ANY_CONTIGUOUS | (code == 'w' ? PyBUF_WRITABLE : 0)) < 0) {
+        PyErr_Clear();
+        PyErr_SetNone(PyExc_ValueError);
+    } else {
+        t->viewed = 1;
+        *value = (word)(uintptr_t)t->view.buf;
+        if (t->view.ndim || !PyIndex_Check(o))
+            return 0;
+        PyErr_SetNone(PyExc_TypeError); /* an integer of NumPy: an address, or a number in memory? */
+    }
+    refuse(b, argument, -1, code, o);
+    return -1;
+}
+
+static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Call *call, word *value)
 {
     if (o == Py_None) {
         *value = 0;
         return 0;
     }
-    int taken = PyLong_Check(o) ? 0 : array_from_buffer(o, code, t, value);
+    if (PyLong_Check(o)) {
+        if (unsigned_from(o, value) == 0)
+            return 0;
+        refuse(b, argument, -1, code == 'v' || code == 'w' ? code : 'P', o);
+        return -1;
+    }
+    if (!call->temporaries && !(call->temporaries = PyMem_Calloc((size_t)b->n_arrays, sizeof(Temporary)))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Temporary *t = &call->temporaries[call->n_temporaries++];
+    if (code == 'v' || code == 'w')
+        return memory_from(b, argument, o, code, t, value);
+    int taken = array_from_buffer(o, code, t, value);
     if (taken)
         return taken < 0 ? -1 : 0;
     /* an ndarray of one dimension or more has __index__ as well: only what is no sequence is an address */
-    if (PyLong_Check(o) || (PyIndex_Check(o) && PySequence_Size(o) < 0)) {
+    if (PyIndex_Check(o) && PySequence_Size(o) < 0) {
         PyErr_Clear();
         if (unsigned_from(o, value) == 0)
             return 0;
@@ -521,6 +592,15 @@ static int reorder(const Bound *b, PyObject *const *args, Py_ssize_t given, PyOb
 static int convert(const Bound *b, PyObject *const *args, Call *call)
 {
     Py_ssize_t argument = 0;
+    if (b->plain) {
+        for (int k = 0; k < b->n_slots; k++) {
+            if (word_from(args[k], b->slots[k].code, &call->words[k]) < 0) {
+                refuse(b, k, -1, b->slots[k].code, args[k]);
+                return -1;
+            }
+        }
+        return 0;
+    }
     for (int k = 0; k < b->n_slots; k++) {
         const Slot *s = &b->slots[k];
         if (s->kind == OUT) {
@@ -530,12 +610,13 @@ static int convert(const Bound *b, PyObject *const *args, Call *call)
         }
         PyObject *o = args[argument];
         if (s->kind == ARRAY) {
-            Temporary *t = &call->temporaries[call->n_temporaries++];
-            if (array_from(b, argument, o, s->code, t, &call->words[(int)s->at]) < 0)
+            if (array_from(b, argument, o, s->code, call, &call->words[(int)s->at]) < 0)
                 return -1;
         } else {
-            int failed = s->code == 'f' || s->code == 'd' ? floating_from(o, s->code, &call->floats[(int)s->at])
-                                                          : word_from(o, s->code, &call->words[(int)s->at]);
+            double *at = &call->floats[(int)s->at];
+            int failed = s->code == 'f' || s->code == 'd'   ? floating_from(o, s->code, at)
+                         : s->code == 'F' || s->code == 'D' ? complex_from(o, s->code, at)
+                                                            : word_from(o, s->code, &call->words[(int)s->at]);
             if (failed < 0) {
                 refuse(b, argument, -1, s->code, o);
                 return -1;
@@ -557,16 +638,11 @@ static PyObject *invoke(PyObject *self, PyObject *const *args, Py_ssize_t given,
             return NULL;
         args = ordered;
     }
-    memset(call.words, 0, sizeof call.words);
+    memset(call.words + b->n_words, 0, sizeof(word) * (size_t)(b->n_passed - b->n_words));
     if (b->n_floats)
         memset(call.floats, 0, sizeof call.floats);
     call.n_temporaries = 0;
     call.temporaries = NULL;
-    if (b->n_arrays) {
-        call.temporaries = PyMem_Calloc((size_t)b->n_arrays, sizeof(Temporary));
-        if (!call.temporaries)
-            return PyErr_NoMemory();
-    }
     if (convert(b, args, &call) == 0) {
         PyThreadState *state = PyEval_SaveThread();
         word returned = call_address(b, call.words, call.floats);
@@ -634,12 +710,12 @@ static int read_steps(const Bound *b, PyObject *steps, Loop *loop)
             int64_t step;
             if (signed_from(PyTuple_GetItem(row, k), &step) < 0)
                 return -1;
-            if (step && !strchr("PNqQ", s->code)) {
+            if (step && !strchr("PNqQvw", s->code)) {
                 PyErr_Format(PyExc_TypeError, "repeat(): only 64-bit arguments advance, '%U' of %U() is none",
                              PyTuple_GetItem(b->names, j), b->title);
                 return -1;
             }
-            if (strchr("PNqQ", s->code))
+            if (strchr("PNqQvw", s->code))
                 loop->steps[s->at * loop->dimensions + k] = step;
         }
     }
@@ -681,9 +757,9 @@ static int run_loop(const Bound *b, Loop *loop, Call *call)
 
 static int repeatable(const Bound *b)
 {
-    int plain = b->n_arrays == 0 && b->n_outs == 0 && (b->result == '!' || b->result == 'v');
+    int plain = b->n_outs == 0 && (b->result == '!' || b->result == 'v');
     for (int k = 0; plain && k < b->n_slots; k++)
-        plain = b->slots[k].code != 's';
+        plain = b->slots[k].code != 's' && (b->slots[k].kind != ARRAY || strchr("vw", b->slots[k].code));
     if (!plain)
         PyErr_Format(PyExc_TypeError,
                      "repeat(): %U() must take numbers and addresses only and return a status or nothing", b->title);
@@ -716,13 +792,16 @@ static PyObject *repeat(PyObject *module, PyObject *arguments)
     Call call;
     Loop loop;
     memset(&call, 0, sizeof call);
-    if (convert(b, ordered, &call) < 0 || read_extents(shape, &loop) < 0)
-        return NULL;
-    loop.steps = PyMem_Calloc((size_t)(b->n_words * loop.dimensions + 1), sizeof(int64_t));
-    if (!loop.steps)
-        return PyErr_NoMemory();
-    int failed = read_steps(b, steps, &loop) < 0 || run_loop(b, &loop, &call) < 0;
-    PyMem_Free(loop.steps);
+    int failed = convert(b, ordered, &call) < 0 || read_extents(shape, &loop) < 0;
+    if (!failed) {
+        loop.steps = PyMem_Calloc((size_t)(b->n_words * loop.dimensions + 1), sizeof(int64_t));
+        if (!loop.steps)
+            PyErr_NoMemory();
+        failed = !loop.steps || read_steps(b, steps, &loop) < 0 || run_loop(b, &loop, &call) < 0;
+        PyMem_Free(loop.steps);
+    }
+    if (call.temporaries)
+        release(&call);
     if (failed)
         return NULL;
     Py_RETURN_NONE;
@@ -766,8 +845,9 @@ static PyObject *pointer(PyObject *module, PyObject *o)
 
 static int add_slot(Bound *b, char kind, char code)
 {
-    int floating = kind == SCALAR && (code == 'f' || code == 'd');
-    if (floating ? b->n_floats == MAX_FLOATS : b->n_words == MAX_WORDS) {
+    int complex_words = code == 'F' ? WORDS_OF_C64 : 2;
+    int floating = kind != SCALAR ? 0 : code == 'f' || code == 'd' ? 1 : code == 'F' || code == 'D' ? complex_words : 0;
+    if (floating ? b->n_floats + floating > MAX_FLOATS : b->n_words == MAX_WORDS) {
         PyErr_Format(PyExc_ValueError, "bind(): %U has more than %d words or %d floats", b->title, MAX_WORDS,
                      MAX_FLOATS);
         return -1;
@@ -775,7 +855,8 @@ static int add_slot(Bound *b, char kind, char code)
     Slot *s = &b->slots[b->n_slots++];
     s->kind = kind;
     s->code = code;
-    s->at = (char)(floating ? b->n_floats++ : b->n_words++);
+    s->at = (char)(floating ? b->n_floats : b->n_words++);
+    b->n_floats += floating;
     s->out = 0;
     if (kind == OUT)
         s->out = (char)b->n_outs++;
@@ -792,7 +873,7 @@ static int read_signature(Bound *b, const char *text)
         char kind = *text == '*' ? ARRAY : *text == '&' ? OUT : SCALAR;
         if (kind != SCALAR)
             text++;
-        if (!*text || !strchr("iIqQNPbfds", *text))
+        if (!*text || !strchr(kind == ARRAY ? "iIqQNPbfdsvw" : kind == OUT ? "iIqQNPbfds" : "iIqQNPbfdsFD", *text))
             goto malformed;
         if (add_slot(b, kind, *text) < 0)
             return -1;
@@ -800,6 +881,8 @@ static int read_signature(Bound *b, const char *text)
     if (text[0] != '>' || !text[1] || text[2] || !strchr("iIqQNPfdsv!", text[1]))
         goto malformed;
     b->result = text[1];
+    b->n_passed = b->n_words <= 8 || (b->n_words <= 16 && b->result != 'f' && b->result != 'd') ? 16 : MAX_WORDS;
+    b->plain = b->n_arrays == 0 && b->n_outs == 0 && b->n_floats == 0;
     if (PyTuple_Size(b->names) == b->n_arguments)
         return 0;
 malformed:

@@ -7,7 +7,8 @@ platform passes arguments in a way that the extension does not know). ``NVMATH_S
 
 Signatures are generated from rows (`nvmath.bindings._rows`), never typed: a wrong one crashes the process. One letter
 per C argument: ``i`` i32, ``I`` u32, ``q`` i64, ``Q`` u64, ``N`` usize, ``P`` ptr, ``f`` f32, ``d`` f64, ``b`` char,
-``s`` str; ``*`` before a letter is an array, ``&`` an out-parameter; ``>`` and the result: a letter, ``v`` void or
+``s`` str, ``F`` c64, ``D`` c128; ``*`` before a letter is an array (``*v`` and ``*w``: memory of any item type, read or
+written by C), ``&`` an out-parameter; ``>`` and the result: a letter, ``v`` void or
 ``!`` status.
 """
 
@@ -44,7 +45,7 @@ def _c_can_call(signature: str) -> bool:
     if _WHOLE:
         return True
     words = signature.replace("*", "").replace("&", "").partition(">")[0]
-    floats = any(letter in words for letter in "fd") or signature[-1] in "fd"
+    floats = any(letter in words for letter in "fdFD") or signature[-1] in "fd"
     return not floats and (sys.platform == "win32" or len(words) <= 8)
 
 

@@ -14,6 +14,15 @@ from typing import Any, NamedTuple
 
 from nvmath.bindings._functions import forwarding_function
 
+
+class _C64(ctypes.Structure):
+    _fields_ = (("real", ctypes.c_float), ("imag", ctypes.c_float))
+
+
+class _C128(ctypes.Structure):
+    _fields_ = (("real", ctypes.c_double), ("imag", ctypes.c_double))
+
+
 _TYPES: dict[str, Any] = {
     "i": ctypes.c_int32,
     "I": ctypes.c_uint32,
@@ -25,6 +34,8 @@ _TYPES: dict[str, Any] = {
     "f": ctypes.c_float,
     "d": ctypes.c_double,
     "s": ctypes.c_char_p,
+    "F": _C64,
+    "D": _C128,
 }
 _RANGES = {
     "i": (-(2**31), 2**31 - 1),
@@ -46,9 +57,16 @@ _DESCRIPTIONS = {
     "f": "a real number (f32)",
     "d": "a real number (f64)",
     "s": "a str or bytes without NUL, or None",
+    "F": "a complex number (c64)",
+    "D": "a complex number (c128)",
+    "v": "an address (int), None or a contiguous buffer",
+    "w": "an address (int), None or a contiguous buffer that can be written",
 }
 _SAME_ITEMS = {"i": "ilqn", "q": "ilqn", "I": "ILQN", "Q": "ILQN", "N": "ILQN", "P": "ILQNPlqn", "b": "bBc"}
 _SAME_ITEMS |= {"f": "f", "d": "d", "s": ""}
+#: How many of the registers for floating-point numbers each takes at most.
+_FLOATS = {"f": 1, "d": 1, "F": 2, "D": 2}
+_CODES = {"": "iIqQNPbfdsFD", "*": "iIqQNPbfdsvw", "&": "iIqQNPbfds"}
 _MAX_WORDS, _MAX_FLOATS, _MAX_DIMENSIONS = 32, 8, 64
 
 
@@ -69,14 +87,14 @@ class _Argument(NamedTuple):
         return kind(f"{self.title}(): {where} must be {_DESCRIPTIONS[code]}, got {got!r}")
 
 
-def _integer(value: object, code: str, argument: _Argument) -> int:
+def _integer(value: object, code: str, argument: _Argument, called: str = "") -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise argument.refuse(TypeError, code, value) from None
+        raise argument.refuse(TypeError, called or code, value) from None
     low, high = _RANGES[code]
     if not low <= number <= high:
-        raise argument.refuse(OverflowError, code, value)
+        raise argument.refuse(OverflowError, called or code, value)
     return number
 
 
@@ -98,6 +116,34 @@ def _floating(value: object, code: str, argument: _Argument) -> float:
         raise argument.refuse(type(error), code, value) from None
 
 
+def _complex(value: object, code: str, argument: _Argument) -> Any:
+    if isinstance(value, str | bytes):
+        raise argument.refuse(TypeError, code, value)
+    try:
+        number = complex(value)  # type: ignore[call-overload]
+    except (TypeError, OverflowError) as error:
+        raise argument.refuse(type(error), code, value) from None
+    return _TYPES[code](number.real, number.imag)
+
+
+def _memory(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
+    """Memory of any item type: passed as it is, or refused (a copy would lose what C writes)."""
+    if value is None:
+        return None
+    if isinstance(value, int):
+        return _integer(value, "P", argument, code)
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+    except (TypeError, BufferError, ValueError):
+        return _integer(value, "P", argument, code)
+    if not view.contiguous or (code == "w" and view.readonly):
+        raise argument.refuse(ValueError, code, value)
+    if view.ndim == 0 and hasattr(value, "__index__"):
+        raise argument.refuse(TypeError, code, value)
+    kept.append(view)
+    return pointer(value)
+
+
 def _text(value: object, argument: _Argument) -> bytes | None:
     if value is None:
         return None
@@ -114,6 +160,8 @@ def _scalar(value: object, kept: list[object], code: str, argument: _Argument) -
         return _text(value, argument)
     if code in "fd":
         return _floating(value, code, argument)
+    if code in "FD":
+        return _complex(value, code, argument)
     if code == "b":
         return _char(value, argument)
     if code == "P" and value is None:
@@ -135,6 +183,8 @@ def _matching_view(value: object, code: str) -> memoryview | None:
 
 
 def _array(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
+    if code in "vw":
+        return _memory(value, kept, code, argument)
     if value is None:
         return None
     view = None if isinstance(value, int) else _matching_view(value, code)
@@ -179,11 +229,11 @@ def _read_signature(signature: str, name: str, parameters: tuple[str, ...]) -> t
     for letter in letters:
         kind = letter if letter in "*&" else ""
         slots.append(_Slot(kind, next(letters, "?") if kind else letter))
-    floats = sum(slot.kind == "" and slot.code in "fd" for slot in slots)
-    if floats > _MAX_FLOATS or len(slots) - floats > _MAX_WORDS:
+    floats = sum(_FLOATS.get(slot.code, 0) for slot in slots if not slot.kind)
+    if floats > _MAX_FLOATS or sum(bool(slot.kind) or slot.code not in _FLOATS for slot in slots) > _MAX_WORDS:
         raise ValueError(f"bind(): {name} has more than {_MAX_WORDS} words or {_MAX_FLOATS} floats")
     given = sum(slot.kind != "&" for slot in slots)
-    sound = arrow and result in set("iIqQNPfdsv!") and all(slot.code in _TYPES for slot in slots)
+    sound = arrow and result in set("iIqQNPfdsv!") and all(slot.code in _CODES[slot.kind] for slot in slots)
     if not sound or given != len(parameters):
         raise ValueError(f"bind(): signature '{signature}' of {name} is malformed or does not fit {parameters!r}")
     return slots, result
@@ -196,7 +246,7 @@ def _checks(
     checks: list[tuple[int, int, Callable[[Any, list[object]], Any]]] = []
     for (kind, code), name in zip((slot for slot in slots if slot.kind != "&"), parameters, strict=True):
         argument = _Argument(title, name)
-        low, high = _RANGES["P" if kind else code] if kind or code in _RANGES else (1, 0)
+        low, high = _RANGES["P" if kind else code] if kind or code in _RANGES else (1, 0)  # nothing: always convert
         checks.append((low, high, partial(_array if kind else _scalar, code=code, argument=argument)))
     return checks
 
@@ -302,7 +352,7 @@ def _pointer_from_interface(obj: object) -> int:
 def check_repeatable(function: Any, args: tuple[Any, ...]) -> None:
     """Refuses a bound function that `repeat` cannot advance, or another number of arguments."""
     slots, result = function.__seam__
-    if result not in "!v" or any(slot.kind or slot.code == "s" for slot in slots):
+    if result not in "!v" or any((slot.kind and slot.code not in "vw") or slot.code == "s" for slot in slots):
         title = f"{function.__module__}.{function.__name__}"
         wanted = "must take numbers and addresses only and return a status or nothing"
         raise TypeError(f"repeat(): {title}() {wanted}")
@@ -312,7 +362,7 @@ def check_repeatable(function: Any, args: tuple[Any, ...]) -> None:
 
 def _check_advance(function: Any, steps: tuple[tuple[int, ...], ...]) -> None:
     for slot, row in zip(function.__seam__[0], steps, strict=True):
-        if slot.code not in "PNqQ" and any(row):
+        if slot.code not in "PNqQvw" and any(row):
             raise TypeError(f"repeat(): only 64-bit arguments advance, {function.__name__}() has others with a step")
 
 

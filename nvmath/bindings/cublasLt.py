@@ -6,9 +6,10 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from nvmath.bindings._bind import Bindings, status_name
+from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
+@ cublasLt.h
 cublasLtCreate(&light_handle: ptr)
 cublasLtDestroy(light_handle: ptr)
 cublasLtGetStatusName(status: i32) -> str
@@ -19,61 +20,70 @@ cublasLtGetProperty(type: i32, &value: i32)
 cublasLtHeuristicsCacheGetCapacity(&capacity: usize)
 cublasLtHeuristicsCacheSetCapacity(capacity: usize)
 cublasLtDisableCpuInstructionsSetMask(mask: u32) -> u32
-
-cublasLtMatmul(light_handle: ptr, compute_desc: ptr, alpha: ptr, a: ptr, adesc: ptr, b: ptr, bdesc: ptr, beta: ptr,
-    c: ptr, cdesc: ptr, d: ptr, ddesc: ptr, algo: ptr, workspace: ptr, workspace_size_in_bytes: usize, stream: ptr)
-cublasLtMatrixTransform(light_handle: ptr, transform_desc: ptr, alpha: ptr, a: ptr, adesc: ptr, beta: ptr, b: ptr,
+cublasLtMatmul(light_handle: ptr, compute_desc: ptr, alpha: cbuf, a: ptr, adesc: ptr, b: ptr, bdesc: ptr, beta: cbuf,
+    c: ptr, cdesc: ptr, d: ptr, ddesc: ptr, algo: cbuf, workspace: ptr, workspace_size_in_bytes: usize, stream: ptr)
+cublasLtMatrixTransform(light_handle: ptr, transform_desc: ptr, alpha: cbuf, a: ptr, adesc: ptr, beta: cbuf, b: ptr,
     bdesc: ptr, c: ptr, cdesc: ptr, stream: ptr)
-
 cublasLtMatrixLayoutCreate(&mat_layout: ptr, type: i32, rows: u64, cols: u64, ld: i64)
-cublasLtGroupedMatrixLayoutCreate(&mat_layout: ptr, type: i32, group_count: i32, rows_array: ptr, cols_array: ptr,
-    ld_array: ptr)
 cublasLtMatrixLayoutDestroy(mat_layout: ptr)
-cublasLtMatrixLayoutSetAttribute(mat_layout: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtMatrixLayoutGetAttribute(mat_layout: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-
+cublasLtMatrixLayoutSetAttribute(mat_layout: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtMatrixLayoutGetAttribute(mat_layout: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
 cublasLtMatmulDescCreate(&matmul_desc: ptr, compute_type: i32, scale_type: i32)
 cublasLtMatmulDescDestroy(matmul_desc: ptr)
-cublasLtMatmulDescSetAttribute(matmul_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtMatmulDescGetAttribute(matmul_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-
+cublasLtMatmulDescSetAttribute(matmul_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtMatmulDescGetAttribute(matmul_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
 cublasLtMatrixTransformDescCreate(&transform_desc: ptr, scale_type: i32)
 cublasLtMatrixTransformDescDestroy(transform_desc: ptr)
-cublasLtMatrixTransformDescSetAttribute(transform_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtMatrixTransformDescGetAttribute(transform_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize,
-    size_written: ptr)
-
-cublasLtEmulationDescCreate(&emulation_desc: ptr)
-cublasLtEmulationDescDestroy(emulation_desc: ptr)
-cublasLtEmulationDescSetAttribute(emulation_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtEmulationDescGetAttribute(emulation_desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-
+cublasLtMatrixTransformDescSetAttribute(transform_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtMatrixTransformDescGetAttribute(transform_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize,
+    size_written: buf)
 cublasLtMatmulPreferenceCreate(&pref: ptr)
 cublasLtMatmulPreferenceDestroy(pref: ptr)
-cublasLtMatmulPreferenceSetAttribute(pref: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtMatmulPreferenceGetAttribute(pref: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-
+cublasLtMatmulPreferenceSetAttribute(pref: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtMatmulPreferenceGetAttribute(pref: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
 cublasLtMatmulAlgoGetHeuristic(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr, ddesc: ptr,
-    preference: ptr, requested_algo_count: i32, heuristic_results_array: ptr, return_algo_count: ptr)
-_matmul_algo_get_ids = cublasLtMatmulAlgoGetIds(light_handle: ptr, compute_type: i32, scale_type: i32, atype: i32,
-    btype: i32, ctype: i32, dtype: i32, requested_algo_count: i32, algo_ids_array: i32[], &return_algo_count: i32)
+    preference: ptr, requested_algo_count: i32, heuristic_results_array: buf, return_algo_count: buf)
 cublasLtMatmulAlgoInit(light_handle: ptr, compute_type: i32, scale_type: i32, atype: i32, btype: i32, ctype: i32,
-    dtype: i32, algo_id: i32, algo: ptr)
+    dtype: i32, algo_id: i32, algo: buf)
 cublasLtMatmulAlgoCheck(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr, ddesc: ptr,
-    algo: ptr, result: ptr)
-cublasLtMatmulAlgoCapGetAttribute(algo: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-cublasLtMatmulAlgoConfigSetAttribute(algo: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cublasLtMatmulAlgoConfigGetAttribute(algo: ptr, attr: i32, buf: ptr, size_in_bytes: usize, size_written: ptr)
-
+    algo: cbuf, result: buf)
+cublasLtMatmulAlgoCapGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatmulAlgoConfigSetAttribute(algo: buf, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtMatmulAlgoConfigGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtLoggerSetCallback(callback: ptr)
+cublasLtLoggerSetFile(file: ptr)
 cublasLtLoggerOpenFile(log_file: str)
 cublasLtLoggerSetLevel(level: i32)
 cublasLtLoggerSetMask(mask: i32)
 cublasLtLoggerForceDisable()
+@ cublasLt.h 13.4+
+cublasLtGroupedMatrixLayoutCreate(&mat_layout: ptr, type: i32, group_count: i32, rows_array: ptr, cols_array: ptr,
+    ld_array: ptr)
+@ cublasLt.h 13.1+
+cublasLtEmulationDescCreate(&emulation_desc: ptr)
+cublasLtEmulationDescDestroy(emulation_desc: ptr)
+cublasLtEmulationDescSetAttribute(emulation_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cublasLtEmulationDescGetAttribute(emulation_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+@ cublasLt.h 13.5+
+cublasLtMatmulAlgoGetHeuristicForStream(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr,
+    ddesc: ptr, preference: ptr, requested_algo_count: i32, heuristic_results_array: buf, &return_algo_count: i32,
+    stream: ptr)
+cublasLtMatmulAlgoCheckForStream(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr,
+    ddesc: ptr, algo: cbuf, result: buf, stream: ptr)
+"""
+
+_SPECIAL = """
+_matmul_algo_get_ids = cublasLtMatmulAlgoGetIds(light_handle: ptr, compute_type: i32, scale_type: i32, atype: i32,
+    btype: i32, ctype: i32, dtype: i32, requested_algo_count: i32, algo_ids_array: i32[], &return_algo_count: i32)
+"""
+
+#: Those of cuBLAS: ``nvmath.bindings.cublas.Status``.
+_STATUSES = """
+IntEnum _Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=3 INVALID_VALUE=7 ARCH_MISMATCH=8 MAPPING_ERROR=11
+    EXECUTION_FAILED=13 INTERNAL_ERROR=14 NOT_SUPPORTED=15 LICENSE_ERROR=16
 """
 
 _ENUMS = """
-IntEnum _Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=3 INVALID_VALUE=7 ARCH_MISMATCH=8 MAPPING_ERROR=11
-    EXECUTION_FAILED=13 INTERNAL_ERROR=14 NOT_SUPPORTED=15 LICENSE_ERROR=16
 IntEnum BatchMode: STRIDED=0 POINTER_ARRAY=1 GROUPED=2
 IntEnum ClusterShape: SHAPE_AUTO=0 SHAPE_1x1x1=2 SHAPE_2x1x1=3 SHAPE_4x1x1=4 SHAPE_1x2x1=5 SHAPE_2x2x1=6 SHAPE_4x2x1=7
     SHAPE_1x4x1=8 SHAPE_2x4x1=9 SHAPE_4x4x1=10 SHAPE_8x1x1=11 SHAPE_1x8x1=12 SHAPE_8x2x1=13 SHAPE_2x8x1=14
@@ -103,10 +113,10 @@ IntEnum MatmulDescAttribute: COMPUTE_TYPE=0 SCALE_TYPE=1 POINTER_MODE=2 TRANSA=3
     EPILOGUE_AUX_AMAX_POINTER=24 FAST_ACCUM=25 BIAS_DATA_TYPE=26 ATOMIC_SYNC_NUM_CHUNKS_D_ROWS=27
     ATOMIC_SYNC_NUM_CHUNKS_D_COLS=28 ATOMIC_SYNC_IN_COUNTERS_POINTER=29 ATOMIC_SYNC_OUT_COUNTERS_POINTER=30
     A_SCALE_MODE=31 B_SCALE_MODE=32 C_SCALE_MODE=33 D_SCALE_MODE=34 EPILOGUE_AUX_SCALE_MODE=35 D_OUT_SCALE_POINTER=36
-    D_OUT_SCALE_MODE=37 EMULATION_DESCRIPTOR=38 ALPHA_BATCH_STRIDE=39 BETA_BATCH_STRIDE=40
+    D_OUT_SCALE_MODE=37 EMULATION_DESCRIPTOR=38 ALPHA_BATCH_STRIDE=39 BETA_BATCH_STRIDE=40 BATCH_INVARIANCE_FLAGS=41
 IntEnum MatmulInnerShape: UNDEFINED=0 MMA884=1 MMA1684=2 MMA1688=3 MMA16816=4
 IntEnum MatmulMatrixScale: SCALAR_32F=0 VEC16_UE4M3=1 VEC32_UE8M0=2 OUTER_VEC_32F=3 VEC128_32F=4 BLK128x128_32F=5
-    PER_BATCH_SCALAR_32F=6
+    PER_BATCH_SCALAR_32F=6 VEC128_MN_K4_UE8M0=12 VEC32_MN_K4_UE8M0=13
 IntEnum MatmulPreferenceAttribute: SEARCH_MODE=0 MAX_WORKSPACE_BYTES=1 MATH_MODE_MASK=2 REDUCTION_SCHEME_MASK=3
     GAUSSIAN_MODE_MASK=4 MIN_ALIGNMENT_A_BYTES=5 MIN_ALIGNMENT_B_BYTES=6 MIN_ALIGNMENT_C_BYTES=7
     MIN_ALIGNMENT_D_BYTES=8 MAX_WAVES_COUNT=9 POINTER_MODE_MASK=10 EPILOGUE_MASK=11 IMPL_MASK=12
@@ -214,7 +224,8 @@ IntEnum MatmulTile: TILE_UNDEFINED=0 TILE_8x8=1 TILE_8x16=2 TILE_16x8=3 TILE_8x3
     TILE_704x8=612 TILE_704x16=613 TILE_704x24=614 TILE_704x32=615 TILE_704x40=616 TILE_704x48=617 TILE_704x56=618
     TILE_704x72=619 TILE_704x80=620 TILE_704x88=621 TILE_768x8=622 TILE_768x16=623 TILE_768x24=624 TILE_768x32=625
     TILE_768x40=626 TILE_768x48=627 TILE_768x56=628 TILE_768x72=629 TILE_768x80=630 TILE_256x512=631 TILE_256x1024=632
-    TILE_512x512=633 TILE_512x1024=634
+    TILE_512x512=633 TILE_512x1024=634 TILE_4x1=635 TILE_8x1=636 TILE_16x1=637 TILE_24x1=638 TILE_32x1=639
+    TILE_40x1=640 TILE_48x1=641 TILE_64x1=642 TILE_128x1=643 TILE_192x1=644 TILE_256x1=645
 IntEnum MatrixLayoutAttribute: TYPE=0 ORDER=1 ROWS=2 COLS=3 LD=4 BATCH_COUNT=5 STRIDED_BATCH_OFFSET=6 PLANE_OFFSET=7
     BATCH_MODE=8 GROUPED_ROWS_ARRAY=9 GROUPED_COLS_ARRAY=10 GROUPED_LD_ARRAY=11
     GROUPED_ROWS_COLS_ARRAY_INTEGER_WIDTH=12 GROUPED_LD_ARRAY_INTEGER_WIDTH=13
@@ -224,6 +235,12 @@ IntEnum PointerMode: HOST=0 DEVICE=1 DEVICE_VECTOR=2 ALPHA_DEVICE_VECTOR_BETA_ZE
 IntEnum PointerModeMask: NO_FILTERING=0 HOST=1 DEVICE=2 DEVICE_VECTOR=4 ALPHA_DEVICE_VECTOR_BETA_ZERO=8
     ALPHA_DEVICE_VECTOR_BETA_HOST=16
 IntEnum ReductionScheme: NONE=0 INPLACE=1 COMPUTE_TYPE=2 OUTPUT_TYPE=4 MASK=7
+IntEnum MatmulBatchInvarianceFlags: DISABLED=0 ALIGN_2B=1 ALIGN_4B=2 ALIGN_8B=3 ALIGN_16B=4 AUTO=8 UNSET=32768
+"""
+
+_RECORDS = """
+Record MatmulAlgo: data_=u64[8]
+Record MatmulHeuristicResult: algo=MatmulAlgo workspace_size=usize state=i32 waves_count=f32 reserved=i32[4]
 """
 
 #: Width of the value of every attribute: kind of NumPy dtype -> attributes. An attribute that is not listed has no width.
@@ -231,7 +248,7 @@ _WIDTHS = """
 desc int32: COMPUTE_TYPE SCALE_TYPE POINTER_MODE TRANSA TRANSB TRANSC FILL_MODE SM_COUNT_TARGET EPILOGUE_AUX_DATA_TYPE
     BIAS_DATA_TYPE ATOMIC_SYNC_NUM_CHUNKS_D_ROWS ATOMIC_SYNC_NUM_CHUNKS_D_COLS A_SCALE_MODE B_SCALE_MODE C_SCALE_MODE
     D_SCALE_MODE EPILOGUE_AUX_SCALE_MODE D_OUT_SCALE_MODE
-desc uint32: EPILOGUE
+desc uint32: EPILOGUE BATCH_INVARIANCE_FLAGS
 desc int8: FAST_ACCUM
 desc int64: BIAS_POINTER BIAS_BATCH_STRIDE EPILOGUE_AUX_POINTER EPILOGUE_AUX_LD EPILOGUE_AUX_BATCH_STRIDE
     ALPHA_VECTOR_BATCH_STRIDE A_SCALE_POINTER B_SCALE_POINTER C_SCALE_POINTER D_SCALE_POINTER AMAX_D_POINTER
@@ -271,51 +288,16 @@ _FAMILIES = {
 }
 
 
-class cuBLASLtError(Exception):  # noqa: N801, the public name
-    """A cuBLASLt function did not succeed.
-
-    Parameters
-    ----------
-    status : int
-        What it returned, a value of ``nvmath.bindings.cublas.Status``; also the attribute ``status``.
-    """
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-        super().__init__(status_name(_library._Status, "CUBLAS_STATUS_", status))
-
-    def __reduce__(self) -> tuple[type[cuBLASLtError], tuple[int]]:
-        return type(self), (self.status,)
-
-
-def check_status(status: int) -> None:
-    """Raise `cuBLASLtError` unless a status is success.
-
-    Parameters
-    ----------
-    status : int
-        A value of ``nvmath.bindings.cublas.Status``.
-
-    Raises
-    ------
-    cuBLASLtError
-        The status is not 0.
-    """
-    if status != 0:
-        raise cuBLASLtError(status)
-
-
 _library = Bindings(
-    "cublasLt", globals(), rows=_ROWS, enums=_ENUMS, prefix="cublasLt", on_error=check_status, error="cuBLASLtError"
+    "cublasLt",
+    globals(),
+    rows=_ROWS + _SPECIAL,
+    enums=_ENUMS + _STATUSES,
+    records=_RECORDS,
+    prefix="cublasLt",
+    errors=Errors("cuBLASLtError", "CUBLAS_STATUS_", "_Status", explain="get_status_string"),
 )
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 def matmul_algo_get_ids(

@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from nvmath.bindings._bind import Bindings, status_name
+from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
+@ cufft.h
 cufftPlan1d(plan: ptr, nx: i32, type: i32, batch: i32)
 cufftPlan2d(plan: ptr, nx: i32, ny: i32, type: i32)
 cufftPlan3d(plan: ptr, nx: i32, ny: i32, nz: i32, type: i32)
@@ -50,7 +51,7 @@ cufftGetProperty(type: i32, &value: i32)
 cufftSetPlanPropertyInt64(plan: i32, property: i32, input_value_int: i64)
 cufftGetPlanPropertyInt64(plan: i32, property: i32, &value: i64)
 cufftResetPlanProperty(plan: i32, property: i32)
-
+@ cufftXt.h
 xt_set_gpus = cufftXtSetGPUs(handle: i32, n_gpus: i32, which_gpus: i32[])
 cufftXtMalloc(plan: i32, &descriptor: ptr, format: i32)
 cufftXtMemcpy(plan: i32, dst_pointer: ptr, src_pointer: ptr, type: i32)
@@ -63,6 +64,7 @@ cufftXtExecDescriptorZ2Z(plan: i32, input: ptr, output: ptr, direction: i32)
 cufftXtExecDescriptorD2Z(plan: i32, input: ptr, output: ptr)
 cufftXtExecDescriptorZ2D(plan: i32, input: ptr, output: ptr)
 cufftXtQueryPlan(plan: i32, query_struct: ptr, query_type: i32)
+cufftXtSetCallback(plan: i32, callback_routine: ptr, cb_type: i32, caller_info: ptr)
 cufftXtClearCallback(plan: i32, cb_type: i32)
 cufftXtSetCallbackSharedSize(plan: i32, cb_type: i32, shared_size: usize)
 cufftXtMakePlanMany(plan: i32, rank: i32, n: i64[], inembed: i64[], istride: i64, idist: i64, inputtype: i32,
@@ -72,8 +74,9 @@ cufftXtGetSizeMany(plan: i32, rank: i32, n: i64[], inembed: i64[], istride: i64,
 cufftXtExec(plan: i32, input: ptr, output: ptr, direction: i32)
 cufftXtExecDescriptor(plan: i32, input: ptr, output: ptr, direction: i32)
 cufftXtSetWorkAreaPolicy(plan: i32, policy: i32, work_size: usize[])
-cufftXtSetSubformatDefault(plan: i32, subformat_forward: i32, subformat_inverse: i32)
+"""
 
+_SPECIAL = """
 # CUDA 13 exports the call with a symbol name under its own name, CUDA 12 under the second one; what CUDA 12 calls
 # cufftXtSetJITCallback is the preview's function, without a name.
 _set_jit_callback = cufftXtSetJITCallback(plan: i32, lto_callback_symbol_name: str, lto_callback_fatbin: char[],
@@ -82,72 +85,38 @@ _set_jit_callback_12 = __cufftXtSetJITCallback_12_7(plan: i32, lto_callback_symb
     lto_callback_fatbin: char[], lto_callback_fatbin_size: usize, type: i32, caller_info: ptr[])
 _set_jit_callback_unnamed = cufftXtSetJITCallback(plan: i32, lto_callback_fatbin: char[],
     lto_callback_fatbin_size: usize, type: i32, caller_info: ptr[])
+# In cuFFTMp only.
+cufftXtSetSubformatDefault(plan: i32, subformat_forward: i32, subformat_inverse: i32)
 """
 
 _ENUMS = """
+IntEnum Compatibility: FFTW_PADDING=1
+IntEnum LibFormat: CUFFT=0 UNDEFINED=1
+IntEnum Property: PATIENT_JIT=1 MAX_NUM_HOST_THREADS=2 BLUESTEIN_ONLY=3 DISABLE_FMA=4
 IntEnum Result: SUCCESS=0 INVALID_PLAN=1 ALLOC_FAILED=2 INVALID_TYPE=3 INVALID_VALUE=4 INTERNAL_ERROR=5 EXEC_FAILED=6
     SETUP_FAILED=7 INVALID_SIZE=8 UNALIGNED_DATA=9 INCOMPLETE_PARAMETER_LIST=10 INVALID_DEVICE=11 PARSE_ERROR=12
     NO_WORKSPACE=13 NOT_IMPLEMENTED=14 LICENSE_ERROR=15 NOT_SUPPORTED=16 MISSING_DEPENDENCY=17 NVRTC_FAILURE=18
     NVJITLINK_FAILURE=19 NVSHMEM_FAILURE=20
-IntEnum LibFormat: CUFFT=0 UNDEFINED=1
-IntEnum Type: R2C=42 C2R=44 C2C=41 D2Z=106 Z2D=108 Z2Z=105
-IntEnum Compatibility: FFTW_PADDING=1
-IntEnum Property: PATIENT_JIT=1 MAX_NUM_HOST_THREADS=2
-IntEnum XtSubFormat: FORMAT_INPUT=0 FORMAT_OUTPUT=1 FORMAT_INPLACE=2 FORMAT_INPLACE_SHUFFLED=3
-    FORMAT_1D_INPUT_SHUFFLED=4 FORMAT_DISTRIBUTED_INPUT=5 FORMAT_DISTRIBUTED_OUTPUT=6 FORMAT_UNDEFINED=7
-IntEnum XtCopyType: HOST_TO_DEVICE=0 DEVICE_TO_HOST=1 DEVICE_TO_DEVICE=2 UNDEFINED=3
-IntEnum XtQueryType: QUERY_1D_FACTORS=0 QUERY_UNDEFINED=1
-IntEnum XtWorkAreaPolicy: MINIMAL=0 USER=1 PERFORMANCE=2
+IntEnum Type: C2C=41 R2C=42 C2R=44 Z2Z=105 D2Z=106 Z2D=108
 IntEnum XtCallbackType: LD_COMPLEX=0 LD_COMPLEX_DOUBLE=1 LD_REAL=2 LD_REAL_DOUBLE=3 ST_COMPLEX=4 ST_COMPLEX_DOUBLE=5
     ST_REAL=6 ST_REAL_DOUBLE=7 UNDEFINED=8
+IntEnum XtCopyType: HOST_TO_DEVICE=0 DEVICE_TO_HOST=1 DEVICE_TO_DEVICE=2 UNDEFINED=3
+IntEnum XtQueryType: QUERY_1D_FACTORS=0 QUERY_UNDEFINED=1
+IntEnum XtSubFormat: FORMAT_INPUT=0 FORMAT_OUTPUT=1 FORMAT_INPLACE=2 FORMAT_INPLACE_SHUFFLED=3
+    FORMAT_1D_INPUT_SHUFFLED=4 FORMAT_DISTRIBUTED_INPUT=5 FORMAT_DISTRIBUTED_OUTPUT=6 FORMAT_UNDEFINED=7
+IntEnum XtWorkAreaPolicy: MINIMAL=0 USER=1 PERFORMANCE=2
 """
 
 
-class cuFFTError(Exception):  # noqa: N801, the public name
-    """A cuFFT function did not succeed.
-
-    Parameters
-    ----------
-    status : int
-        What it returned, a value of ``Result``; also the attribute ``status``.
-    """
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-        super().__init__(status_name(_library.Result, "CUFFT_", status))
-
-    def __reduce__(self) -> tuple[type[cuFFTError], tuple[int]]:
-        return type(self), (self.status,)
-
-
-def check_status(status: int) -> None:
-    """Raise `cuFFTError` unless a status is success.
-
-    Parameters
-    ----------
-    status : int
-        A value of ``Result``.
-
-    Raises
-    ------
-    cuFFTError
-        The status is not 0.
-    """
-    if status != 0:
-        raise cuFFTError(status)
-
-
 _library = Bindings(
-    "cufft", globals(), rows=_ROWS, enums=_ENUMS, prefix="cufft", on_error=check_status, error="cuFFTError"
+    "cufft",
+    globals(),
+    rows=_ROWS + _SPECIAL,
+    enums=_ENUMS,
+    prefix="cufft",
+    errors=Errors("cuFFTError", "CUFFT_", "Result"),
 )
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 #: What cuFFT reads only when the plan is made, by handle and type. Handles are small numbers that are used again.

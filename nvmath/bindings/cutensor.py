@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from nvmath.bindings._bind import Bindings, status_name
+from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
+@ cutensor.h
 cutensorCreate(&handle: ptr)
 cutensorDestroy(handle: ptr)
 cutensorHandleResizePlanCache(handle: ptr, num_entries: u32)
@@ -21,125 +22,106 @@ cutensorDestroyTensorDescriptor(desc: ptr)
 cutensorCreateElementwiseTrinary(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_b: ptr,
     mode_b: i32[], op_b: i32, desc_c: ptr, mode_c: i32[], op_c: i32, desc_d: ptr, mode_d: i32[], op_ab: i32,
     op_abc: i32, desc_compute: ptr)
-cutensorElementwiseTrinaryExecute(handle: ptr, plan: ptr, alpha: ptr, a: ptr, beta: ptr, b: ptr, gamma: ptr, c: ptr,
-    d: ptr, stream: ptr)
+cutensorElementwiseTrinaryExecute(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, beta: cbuf, b: ptr, gamma: cbuf,
+    c: ptr, d: ptr, stream: ptr)
 cutensorCreateElementwiseBinary(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_c: ptr,
     mode_c: i32[], op_c: i32, desc_d: ptr, mode_d: i32[], op_ac: i32, desc_compute: ptr)
-cutensorElementwiseBinaryExecute(handle: ptr, plan: ptr, alpha: ptr, a: ptr, gamma: ptr, c: ptr, d: ptr, stream: ptr)
+cutensorElementwiseBinaryExecute(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, gamma: cbuf, c: ptr, d: ptr,
+    stream: ptr)
 cutensorCreatePermutation(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_b: ptr, mode_b: i32[],
     desc_compute: ptr)
-cutensorPermute(handle: ptr, plan: ptr, alpha: ptr, a: ptr, b: ptr, stream: ptr)
+cutensorPermute(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, b: ptr, stream: ptr)
 cutensorCreateContraction(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_b: ptr, mode_b: i32[],
     op_b: i32, desc_c: ptr, mode_c: i32[], op_c: i32, desc_d: ptr, mode_d: i32[], desc_compute: ptr)
 cutensorDestroyOperationDescriptor(desc: ptr)
-cutensorOperationDescriptorSetAttribute(handle: ptr, desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cutensorOperationDescriptorGetAttribute(handle: ptr, desc: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
+cutensorOperationDescriptorSetAttribute(handle: ptr, desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cutensorOperationDescriptorGetAttribute(handle: ptr, desc: ptr, attr: i32, buf: buf, size_in_bytes: usize)
 cutensorCreatePlanPreference(handle: ptr, &pref: ptr, algo: i32, jit_mode: i32)
 cutensorDestroyPlanPreference(pref: ptr)
-cutensorPlanPreferenceGetAttribute(handle: ptr, pref: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cutensorPlanPreferenceSetAttribute(handle: ptr, pref: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
-cutensorPlanGetAttribute(handle: ptr, plan: ptr, attr: i32, buf: ptr, size_in_bytes: usize)
+cutensorPlanPreferenceSetAttribute(handle: ptr, pref: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
+cutensorPlanGetAttribute(handle: ptr, plan: ptr, attr: i32, buf: buf, size_in_bytes: usize)
 cutensorEstimateWorkspaceSize(handle: ptr, desc: ptr, plan_pref: ptr, workspace_pref: i32,
     &workspace_size_estimate: u64)
 cutensorCreatePlan(handle: ptr, &plan: ptr, desc: ptr, pref: ptr, workspace_size_limit: u64)
 cutensorDestroyPlan(plan: ptr)
-cutensorContract(handle: ptr, plan: ptr, alpha: ptr, a: ptr, b: ptr, beta: ptr, c: ptr, d: ptr, workspace: ptr,
+cutensorContract(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, b: ptr, beta: cbuf, c: ptr, d: ptr, workspace: ptr,
     workspace_size: u64, stream: ptr)
 cutensorCreateReduction(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_c: ptr, mode_c: i32[],
     op_c: i32, desc_d: ptr, mode_d: i32[], op_reduce: i32, desc_compute: ptr)
-cutensorReduce(handle: ptr, plan: ptr, alpha: ptr, a: ptr, beta: ptr, c: ptr, d: ptr, workspace: ptr,
+cutensorReduce(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, beta: cbuf, c: ptr, d: ptr, workspace: ptr,
     workspace_size: u64, stream: ptr)
 cutensorCreateContractionTrinary(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_b: ptr,
     mode_b: i32[], op_b: i32, desc_c: ptr, mode_c: i32[], op_c: i32, desc_d: ptr, mode_d: i32[], op_d: i32,
     desc_e: ptr, mode_e: i32[], desc_compute: ptr)
-cutensorContractTrinary(handle: ptr, plan: ptr, alpha: ptr, a: ptr, b: ptr, c: ptr, beta: ptr, d: ptr, e: ptr,
+cutensorContractTrinary(handle: ptr, plan: ptr, alpha: cbuf, a: ptr, b: ptr, c: ptr, beta: cbuf, d: ptr, e: ptr,
     workspace: ptr, workspace_size: u64, stream: ptr)
 cutensorCreateBlockSparseTensorDescriptor(handle: ptr, &desc: ptr, num_modes: u32, num_non_zero_blocks: u64,
     num_sections_per_mode: u32[], extent: i64[], non_zero_coordinates: i32[], stride: i64[], data_type: i32)
 cutensorDestroyBlockSparseTensorDescriptor(desc: ptr)
 cutensorCreateBlockSparseContraction(handle: ptr, &desc: ptr, desc_a: ptr, mode_a: i32[], op_a: i32, desc_b: ptr,
     mode_b: i32[], op_b: i32, desc_c: ptr, mode_c: i32[], op_c: i32, desc_d: ptr, mode_d: i32[], desc_compute: ptr)
-cutensorBlockSparseContract(handle: ptr, plan: ptr, alpha: ptr, a: ptr[], b: ptr[], beta: ptr, c: ptr[], d: ptr[],
+cutensorBlockSparseContract(handle: ptr, plan: ptr, alpha: cbuf, a: ptr[], b: ptr[], beta: cbuf, c: ptr[], d: ptr[],
     workspace: ptr, workspace_size: u64, stream: ptr)
 cutensorGetErrorString(error: i32) -> str
 cutensorGetVersion() -> usize
 cutensorGetCudartVersion() -> usize
+cutensorLoggerSetCallback(callback: ptr)
 cutensorLoggerSetFile(file: ptr)
 cutensorLoggerOpenFile(log_file: str)
 cutensorLoggerSetLevel(level: i32)
 cutensorLoggerSetMask(mask: i32)
 cutensorLoggerForceDisable()
+@ cutensor.h 2.5+
+cutensorPlanPreferenceGetAttribute(handle: ptr, pref: ptr, attr: i32, buf: buf, size_in_bytes: usize)
 """
 
 _ENUMS = """
-IntEnum Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=3 INVALID_VALUE=7 ARCH_MISMATCH=8 MAPPING_ERROR=11
-    EXECUTION_FAILED=13 INTERNAL_ERROR=14 NOT_SUPPORTED=15 LICENSE_ERROR=16 CUBLAS_ERROR=17 CUDA_ERROR=18
-    INSUFFICIENT_WORKSPACE=19 INSUFFICIENT_DRIVER=20 IO_ERROR=21
+IntEnum Algo: DEFAULT_PATIENT=-6 GETT=-4 TGETT=-3 TTGT=-2 DEFAULT=-1
+IntEnum AutotuneMode: NONE=0 INCREMENTAL=1
+IntEnum CacheMode: NONE=0 PEDANTIC=1
+IntEnum JitMode: NONE=0 DEFAULT=1
+IntEnum OperationDescriptorAttribute: TAG=0 SCALAR_TYPE=1 FLOPS=2 MOVED_BYTES=3 PADDING_LEFT=4 PADDING_RIGHT=5
+    PADDING_VALUE=6 BLOCKSPARSE_REPRODUCIBLE=14
 IntEnum Operator: OP_IDENTITY=1 OP_SQRT=2 OP_ADD=3 OP_MUL=5 OP_MAX=6 OP_MIN=7 OP_RELU=8 OP_CONJ=9 OP_RCP=10
     OP_SIGMOID=11 OP_TANH=12 OP_EXP=22 OP_LOG=23 OP_ABS=24 OP_NEG=25 OP_SIN=26 OP_COS=27 OP_TAN=28 OP_SINH=29
     OP_COSH=30 OP_ASIN=31 OP_ACOS=32 OP_ATAN=33 OP_ASINH=34 OP_ACOSH=35 OP_ATANH=36 OP_CEIL=37 OP_FLOOR=38 OP_MISH=39
     OP_SWISH=40 OP_SOFT_PLUS=41 OP_SOFT_SIGN=42 OP_UNKNOWN=126
-IntEnum Algo: DEFAULT_PATIENT=-6 GETT=-4 TGETT=-3 TTGT=-2 DEFAULT=-1
-IntEnum WorksizePreference: WORKSPACE_MIN=1 WORKSPACE_DEFAULT=2 WORKSPACE_MAX=3
-IntEnum OperationDescriptorAttribute: TAG=0 SCALAR_TYPE=1 FLOPS=2 MOVED_BYTES=3 PADDING_LEFT=4 PADDING_RIGHT=5
-    PADDING_VALUE=6
-IntEnum PlanPreferenceAttribute: AUTOTUNE_MODE=0 CACHE_MODE=1 INCREMENTAL_COUNT=2 ALGO=3 KERNEL_RANK=4 JIT=5 GPU_ARCH=6
-IntEnum AutotuneMode: NONE=0 INCREMENTAL=1
-IntEnum JitMode: NONE=0 DEFAULT=1
-IntEnum CacheMode: NONE=0 PEDANTIC=1
 IntEnum PlanAttribute: REQUIRED_WORKSPACE=0
+IntEnum PlanPreferenceAttribute: AUTOTUNE_MODE=0 CACHE_MODE=1 INCREMENTAL_COUNT=2 ALGO=3 KERNEL_RANK=4 JIT=5
+    GPU_ARCH=6
+IntEnum Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=3 INVALID_VALUE=7 ARCH_MISMATCH=8 MAPPING_ERROR=11
+    EXECUTION_FAILED=13 INTERNAL_ERROR=14 NOT_SUPPORTED=15 LICENSE_ERROR=16 CUBLAS_ERROR=17 CUDA_ERROR=18
+    INSUFFICIENT_WORKSPACE=19 INSUFFICIENT_DRIVER=20 IO_ERROR=21
+IntEnum WorksizePreference: WORKSPACE_MIN=1 WORKSPACE_DEFAULT=2 WORKSPACE_MAX=3
+IntEnum DataType: R_32F=0 R_64F=1 R_16F=2 R_8I=3 C_32F=4 C_64F=5 C_16F=6 C_8I=7 R_8U=8 C_8U=9 R_32I=10 C_32I=11
+    R_32U=12 C_32U=13 R_16BF=14 C_16BF=15 R_4I=16 C_4I=17 R_4U=18 C_4U=19 R_16I=20 C_16I=21 R_16U=22 C_16U=23 R_64I=24
+    C_64I=25 R_64U=26 C_64U=27 R_8F_E4M3=28 R_8F_UE4M3=28 R_8F_E5M2=29 R_8F_UE8M0=30 R_6F_E2M3=31 R_6F_E3M2=32
+    R_4F_E2M1=33 R_8F_UE5M3=34
 """
 
 #: NumPy names of what attributes hold, by value.
-_OPERATION_DTYPES = {0: "int32", 1: "int32", 2: "float32", 3: "float32", 4: "uint32", 5: "uint32", 6: "uint64"}
+_OPERATION_DTYPES = {
+    0: "int32",
+    1: "int32",
+    2: "float32",
+    3: "float32",
+    4: "uint32",
+    5: "uint32",
+    6: "uint64",
+    14: "int32",
+}
 _PREFERENCE_DTYPES = dict.fromkeys(range(7), "int32")
 
 
-class cuTENSORError(Exception):  # noqa: N801, the public name
-    """A cuTENSOR function did not succeed.
-
-    Parameters
-    ----------
-    status : int
-        What it returned, a value of ``Status``; also the attribute ``status``.
-    """
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-        super().__init__(status_name(_library.Status, "CUTENSOR_STATUS_", status))
-
-    def __reduce__(self) -> tuple[type[cuTENSORError], tuple[int]]:
-        return type(self), (self.status,)
-
-
-def check_status(status: int) -> None:
-    """Raise `cuTENSORError` unless a status is success.
-
-    Parameters
-    ----------
-    status : int
-        A value of ``Status``.
-
-    Raises
-    ------
-    cuTENSORError
-        The status is not 0.
-    """
-    if status != 0:
-        raise cuTENSORError(status)
-
-
 _library = Bindings(
-    "cutensor", globals(), rows=_ROWS, enums=_ENUMS, prefix="cutensor", on_error=check_status, error="cuTENSORError"
+    "cutensor",
+    globals(),
+    rows=_ROWS,
+    enums=_ENUMS,
+    prefix="cutensor",
+    errors=Errors("cuTENSORError", "CUTENSOR_STATUS_", explain="get_error_string"),
 )
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 class ComputeDesc:

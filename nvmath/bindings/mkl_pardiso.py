@@ -5,17 +5,24 @@ Only ``pardiso_64`` is called: its integers have 64 bits whatever interface laye
 
 from __future__ import annotations
 
+import platform
+import sys
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from nvmath.bindings import _load
 from nvmath.bindings._bind import Bindings
 
 _ROWS = """
-_pardiso = pardiso_64(pt: ptr, maxfct: i64[], mnum: i64[], mtype: i64[], phase: i64[], n: i64[], a: ptr, ia: ptr, ja: ptr,
-    perm: ptr, nrhs: i64[], iparm: ptr, msglvl: i64[], b: ptr, x: ptr, error: ptr) -> void
+_pardiso = pardiso_64(pt: ptr, maxfct: ptr, mnum: ptr, mtype: ptr, phase: ptr, n: ptr, a: ptr, ia: ptr, ja: ptr,
+    perm: ptr, nrhs: ptr, iparm: ptr, msglvl: ptr, b: ptr, x: ptr, error: ptr) -> void
+_create_csr_float32 = mkl_sparse_s_create_csr_64(handle: ptr, base: i32, rows: i64, columns: i64, starts: ptr, ends: ptr,
+    indices: ptr, values: ptr) -> i32
+_create_csr_float64 = mkl_sparse_d_create_csr_64(handle: ptr, base: i32, rows: i64, columns: i64, starts: ptr, ends: ptr,
+    indices: ptr, values: ptr) -> i32
+_mv_float32 = mkl_sparse_s_mv_64(operation: i32, alpha: f32, handle: ptr, type: i64, diag: i64, x: ptr, beta: f32, y: ptr) -> i32
+_mv_float64 = mkl_sparse_d_mv_64(operation: i32, alpha: f64, handle: ptr, type: i64, diag: i64, x: ptr, beta: f64, y: ptr) -> i32
+_destroy_sparse = mkl_sparse_destroy_64(handle: ptr) -> i32
 _set_num_threads_local = MKL_Set_Num_Threads_Local(num_threads: i32) -> i32
 """
 
@@ -74,52 +81,141 @@ def present() -> bool:
     return bool(_library.state["present"])
 
 
-def pardiso(
-    pt: array[int],
-    mtype: int,
-    phase: int,
-    n: int,
-    a: int,
-    ia: int,
-    ja: int,
-    perm: int,
-    nrhs: int,
-    iparm: array[int],
-    b: int,
-    x: int,
-) -> None:
-    """Call ``pardiso_64`` for one matrix, silently.
+_PHASE, _NRHS, _ERROR = 3, 5, 7
+
+
+class Pardiso:
+    """One matrix in PARDISO: its memory, its parameters, and calls of ``pardiso_64`` with as few conversions as possible.
 
     Parameters
     ----------
-    pt, iparm : array
-        64 integers of 64 bits (type code ``"q"``) each, which PARDISO reads and writes.
-    mtype, phase, n, nrhs : int
-        As in PARDISO.
-    a, ia, ja, perm, b, x : int
-        Addresses, or 0; integers have 64 bits.
+    mtype : int
+        Type of the matrix, as in PARDISO.
+    n : int
+        Number of equations.
 
-    Raises
-    ------
-    PardisoError
-        The error code is not 0.
+    Attributes
+    ----------
+    iparm : array
+        The 64 parameters, which PARDISO reads and writes.
     """
-    error = array("q", [0])
-    _library._pardiso(
-        pt.buffer_info()[0], (1,), (1,), (mtype,), (phase,), (n,), a, ia, ja, perm, (nrhs,), iparm.buffer_info()[0], (0,), b, x,
-        error.buffer_info()[0],
-    )  # fmt: skip
-    # Where an error was stored as a 32-bit integer the upper half is still 0.
-    code = error[0] if error[0] < 2**31 else error[0] - 2**32
-    if code:
-        raise PardisoError(code)
+
+    __slots__ = ("_addresses", "_call", "_pt", "_scalars", "iparm")
+
+    def __init__(self, mtype: int, n: int) -> None:
+        self._pt, self.iparm = array("q", bytes(512)), array("q", bytes(512))
+        # maxfct, mnum, mtype, phase, n, nrhs, msglvl, error
+        self._scalars = array("q", [1, 1, mtype, 0, n, 1, 0, 0])
+        first = self._scalars.buffer_info()[0]
+        self._addresses = tuple(first + 8 * i for i in range(8))
+        self._call: Any = None
+
+    def __call__(
+        self, phase: int, a: int, ia: int, ja: int, perm: int = 0, nrhs: int = 1, b: int = 0, x: int = 0
+    ) -> None:
+        """Run a phase.
+
+        Parameters
+        ----------
+        phase, nrhs : int
+            As in PARDISO.
+        a, ia, ja, perm, b, x : int
+            Addresses, or 0; integers have 64 bits.
+
+        Raises
+        ------
+        PardisoError
+            The error code is not 0.
+        """
+        call = self._call
+        if call is None:
+            call = self._call = _library._pardiso
+        scalars = self._scalars
+        scalars[_PHASE], scalars[_NRHS], scalars[_ERROR] = phase, nrhs, 0
+        maxfct, mnum, mtype, phase_, n, nrhs_, msglvl, error = self._addresses
+        call(
+            self._pt.buffer_info()[0], maxfct, mnum, mtype, phase_, n, a, ia, ja, perm, nrhs_, self.iparm.buffer_info()[0],
+            msglvl, b, x, error,
+        )  # fmt: skip
+        code = scalars[_ERROR]
+        if code:
+            # Where an error was stored as a 32-bit integer the upper half is still 0.
+            raise PardisoError(code if code < 2**31 else code - 2**32)
 
 
-@contextmanager
-def at_most(num_threads: int) -> Iterator[None]:
-    """Let MKL use no more threads in this thread for a while."""
-    before = _library._set_num_threads_local(num_threads)
+_GENERAL, _SYMMETRIC, _UPPER, _NON_UNIT = 20, 21, 41, 50
+_PLAIN, _TRANSPOSED = 10, 11
+
+
+def can_multiply() -> bool:
+    """Whether :func:`multiply` works: ``mkl_sparse_?_mv`` gets a structure by value, which is done by the convention of Linux on x86-64."""
+    return (
+        present() and sys.platform == "linux" and platform.machine() == "x86_64" and _library.has("mkl_sparse_d_mv_64")
+    )
+
+
+def multiply(
+    dtype: str,
+    n: int,
+    starts: int,
+    indices: int,
+    values: int,
+    x: int,
+    y: int,
+    *,
+    transposed: bool = False,
+    half: bool = False,
+) -> bool:
+    """Multiply a real square matrix in CSR by a vector, with all threads of MKL (``mkl_sparse_?_mv``).
+
+    Parameters
+    ----------
+    dtype : str
+        Of the values and the vectors, float32 or float64.
+    n : int
+        Number of rows.
+    starts, indices, values, x, y : int
+        Addresses; integers have 64 bits, indices begin at 0, and `y` is written.
+    transposed : bool
+        Whether to multiply by the transpose.
+    half : bool
+        Whether the upper triangle of a symmetric matrix is given.
+
+    Returns
+    -------
+    bool
+        Whether it was done.
+    """
+    handle = array("q", [0])
+    created = getattr(_library, f"_create_csr_{dtype}")(
+        handle.buffer_info()[0], 0, n, n, starts, starts + 8, indices, values
+    )
+    if created:
+        return False
     try:
-        yield
+        # struct matrix_descr {int type, mode, diag}, in the two registers that it takes
+        kind, operation = (_SYMMETRIC if half else _GENERAL) | _UPPER << 32, _TRANSPOSED if transposed else _PLAIN
+        return not getattr(_library, f"_mv_{dtype}")(operation, 1.0, handle[0], kind, _NON_UNIT, x, 0.0, y)
     finally:
-        _library._set_num_threads_local(before)
+        _library._destroy_sparse(handle[0])
+
+
+class AtMost:
+    """A context in which MKL uses no more threads in this thread.
+
+    Parameters
+    ----------
+    num_threads : int
+        How many.
+    """
+
+    __slots__ = ("_before", "_num_threads")
+
+    def __init__(self, num_threads: int) -> None:
+        self._num_threads = num_threads
+
+    def __enter__(self) -> None:
+        self._before = _library._set_num_threads_local(self._num_threads)
+
+    def __exit__(self, *error: object) -> None:
+        _library._set_num_threads_local(self._before)

@@ -42,6 +42,8 @@ def callback_data(data: Any) -> CallbackData:
     if data is None:
         return CallbackData(0, None, None, None)
     if isinstance(data, int) and not isinstance(data, bool):
+        if not 0 <= data < 1 << 64:
+            raise ValueError(f"The data of a callback was given as the address {data}, which is none.")
         return CallbackData(data, None, None, None)
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError("The data of a callback is a masked array, whose mask it would not see. Pass data.filled(value).")
@@ -93,9 +95,9 @@ def _require_dense(shape: Ints, strides: Ints | None, step: int) -> None:
 
 
 def memory_of(address: int, owner: Any) -> tuple[int, int]:
-    """Return where the memory of the data begins and ends; of a bare address no more than that is known."""
+    """Return where the memory of the data begins and ends; of a bare address no more than the first byte is known."""
     if owner is None:
-        return address, address
+        return address, address + bool(address)
     nbytes = getattr(owner, "nbytes", None)
     if nbytes is None:
         interface = owner.__cuda_array_interface__
@@ -104,7 +106,7 @@ def memory_of(address: int, owner: Any) -> tuple[int, int]:
 
 
 def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    if dtype.isbuiltin == _REGISTERED:
+    if dtype.isbuiltin == _REGISTERED or dtype.char in "gG":
         raise ValueError(f"The data of a callback has the dtype {dtype}, which numba does not know.")
     if dtype.hasobject or not dtype.isnative:
         raise ValueError(

@@ -16,7 +16,7 @@ from ..bindings import _seam, cufft
 from ._callback_pair import CallbackPair
 from ._callback_rules import FIRST_WITH_LTO_CALLBACKS, refuse_wrong_results, require_callback_support
 from ._options import FFTDirection
-from ._passes import Capability, Clean, Columns, Load, Move, Passes, Store, Transform, lower
+from ._passes import Capability, Clean, Columns, Load, Move, Passes, Store, Transform, backwards, lower
 from ._plan import Call, launch_of
 from ._primes import lengths_with_large_primes
 from ._problem import FFTProblem
@@ -274,6 +274,7 @@ def inlines(problem: FFTProblem, callbacks: CallbackPair) -> tuple[bool, bool]:
         and not lengths_with_large_primes(problem.lengths)
         and problem.in_strides[problem.axes[0]] == problem.out_strides[problem.axes[0]] == 1
         and problem.shape == problem.source_shape
+        and not (callbacks.prolog and backwards(problem))
         and problem.precision.name != "float16"
         and cufft.get_version() >= FIRST_WITH_LTO_CALLBACKS
     )

@@ -41,17 +41,17 @@ class DeviceCallable:
     def __post_init__(self) -> None:
         if self.ltoir is None:
             return
-        if not isinstance(self.ltoir, (bytes, int)):
+        if not isinstance(self.ltoir, (bytes, int)) or isinstance(self.ltoir, bool):
             raise ValueError(
                 f"ltoir must be bytes or an integer address, but it is of type {type(self.ltoir).__name__}."
             )
         if isinstance(self.ltoir, bytes):
             self.size = len(self.ltoir)
-        if not isinstance(self.size, int):
+        if not isinstance(self.size, int) or isinstance(self.size, bool):
             raise ValueError(
                 f"With ltoir given as an address, size must be its length in bytes, but it is {self.size!r}."
             )
         if self.data is None:
             self.data = 0
-        if not isinstance(self.data, int):
+        if not isinstance(self.data, int) or isinstance(self.data, bool):
             raise ValueError(f"data must be an integer address, but it is of type {type(self.data).__name__}.")

@@ -94,6 +94,8 @@ class FftwLibrary:
         self.__del__()
         reap()
 
+    handles: list[tuple[int, int]] = []  # noqa: RUF012  # __init__ may end before it makes one
+
     def __del__(self) -> None:
         # Destroying takes the planner's lock, which a finalizer must not wait for. A forked child leaves the parent's plans alone.
         handles, self.handles = self.handles, []

@@ -117,6 +117,8 @@ def create_key_from_metadata(
     if memory_space not in ("cpu", "cuda"):
         raise ValueError(f"memory_space must be 'cpu' or 'cuda', not {memory_space!r}.")
     extents = as_ints(shape, "shape")
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"shape = {extents} has a negative extent.")
     steps: Ints = contiguous(extents) if strides is None else as_ints(strides, "strides")
     if len(steps) != len(extents):
         raise ValueError(f"strides = {steps} has {len(steps)} entries, but shape = {extents} has {len(extents)}.")
@@ -165,7 +167,7 @@ def estimate_workspace_size(key: Key, *, technique: str = "default", handle: int
     arguments, _, execution = key
     if not isinstance(arguments, tuple) or len(arguments) != 12:
         raise ValueError("The first part of the key must be a tuple of twelve plan arguments.")
-    if not isinstance(execution, tuple) or not execution or execution[0] not in ("cpu", "cuda"):
+    if not isinstance(execution, tuple) or len(execution) != 2 or execution[0] not in ("cpu", "cuda"):
         raise ValueError("The last part of the key must be ('cpu', num_threads) or ('cuda', device_id).")
     if execution[0] == "cpu":
         return 0

@@ -12,7 +12,7 @@ from .._core.cache import plan_cache
 from .._core.options import coerce_options
 from ._callback_pair import CallbackPair
 from ._options import FFTDirection, FFTOptions, coerce_direction
-from ._problem import as_ints, extents_of, specify
+from ._problem import as_int, as_ints, extents_of, specify
 from ._transform import FFT
 
 
@@ -32,6 +32,8 @@ C2C_INVERSE = Variant("ifft", "c", ValueError, None, FFTDirection.INVERSE)
 R2C = Variant("rfft", "f", RuntimeError, None, FFTDirection.FORWARD)
 C2R = Variant("irfft", "c", ValueError, "C2R", FFTDirection.INVERSE)
 
+_INT = frozenset({int})
+
 Asked = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
 """axes, direction, options, execution, prolog, epilog, n, s, norm: a plain tuple, since it is part of every key."""
 
@@ -39,8 +41,8 @@ Asked = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
 def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) -> Any:
     """Transform once, with the plan of an earlier call of the same metadata when there is one."""
     ptr, look = adapter_of(operand).look(operand)
-    axes, s = asked[0], asked[7]
-    if (axes is not None and type(axes) is not tuple) or (s is not None and type(s) is not tuple):
+    axes, n, s = asked[0], asked[6], asked[7]
+    if not (axes is None or _plain(axes)) or not (s is None or _plain(s)) or not (n is None or type(n) is int):
         asked = _read_once(asked)
     key: Any = (variant, type(operand), look, ptr & 15, asked)
     if asked[4] is not None or asked[5] is not None:
@@ -67,12 +69,18 @@ def _lease(key: Any) -> tuple[Any, Any]:
     return key, None if key is None else plan_cache.take(key)
 
 
+def _plain(values: Any) -> bool:
+    """Whether it is a tuple of nothing but int: 8.0 is equal to 8, so a key of it would find what it must not."""
+    return type(values) is tuple and _INT.issuperset(map(type, values))
+
+
 def _read_once(asked: Asked) -> Asked:
-    """Turn axes and s into tuples; they may be iterators."""
-    axes, s = asked[0], asked[7]
+    """Turn axes, n and s into integers and tuples of them; they may be iterators."""
+    axes, n, s = asked[0], asked[6], asked[7]
     axes = None if axes is None else as_ints(axes, "axes")
+    n = None if n is None else as_int(n, "n")
     s = None if s is None else as_ints(s, "s")
-    return (axes, *asked[1:7], s, asked[8])
+    return (axes, *asked[1:6], n, s, asked[8])
 
 
 def _call_with_callbacks(
@@ -111,7 +119,7 @@ def _settled(key: Any, callbacks: Any = None) -> Any:
             return None
         options = options.key()
     if isinstance(execution, Mapping):
-        execution = tuple(sorted(execution.items(), key=repr))
+        execution = tuple(sorted(map(repr, execution.items())))  # 1.0 is equal to 1
     settled = (*key[:-1], axes, direction, options, execution, callbacks, n, s, norm)
     try:
         hash(settled)

@@ -79,12 +79,13 @@ class FFTOptions:
             value = getattr(self, name)
             if not any(value == choice for choice in choices) or (name == "inplace" and not isinstance(value, bool)):
                 raise ValueError(f"FFTOptions.{name} must be one of {join(choices)}, not {value!r}.")
-        if self.allocator is not None and not isinstance(
-            self.allocator, BaseCUDAMemoryManager | BaseCUDAMemoryManagerAsync
+        if self.allocator is not None and (
+            isinstance(self.allocator, type)  # it has the methods, but no self to call them on
+            or not isinstance(self.allocator, BaseCUDAMemoryManager | BaseCUDAMemoryManagerAsync)
         ):
             raise TypeError(
                 "FFTOptions.allocator must have a method memalloc(size) or memalloc_async(size, stream) "
-                f"(nvmath.BaseCUDAMemoryManager or nvmath.BaseCUDAMemoryManagerAsync); got {type(self.allocator).__name__}."
+                f"(nvmath.BaseCUDAMemoryManager or nvmath.BaseCUDAMemoryManagerAsync); got {self.allocator!r}."
             )
 
         if self.logger is not None and not hasattr(self.logger, "isEnabledFor"):

@@ -215,7 +215,7 @@ def _by_columns(problem: FFTProblem, library: Capability, prolog: bool, epilog: 
     if problem.kind == "C2R" or not axes:
         return None
     only = problem.kind == "C2C" and len(axes) == 1
-    if prolog and not (only and problem.shape == problem.source_shape):
+    if prolog and not (only and problem.shape == problem.source_shape and not backwards(problem)):
         return None
     slowest = max(axes, key=lambda axis: abs(problem.out_strides[axis]))
     passes = _Lowering(problem, library, problem.precision, column=slowest).unpacked()
@@ -229,6 +229,11 @@ def _by_columns(problem: FFTProblem, library: Capability, prolog: bool, epilog: 
     return replace(passes, steps=(*before, replace(last, prolog=prolog, epilog=epilog)))
 
 
+def backwards(problem: FFTProblem) -> bool:
+    """Whether the operand runs backwards along an axis: a prolog would see offsets below zero, and read its data there."""
+    return any(stride < 0 and extent > 1 for stride, extent in zip(problem.source_strides, problem.source_shape, strict=True))
+
+
 def _behind_prolog(problem: FFTProblem, library: Capability, epilog: bool, single: bool) -> Passes:
     """Lower the transform of what a prolog makes of the operand (cropped or padded before)."""
     layout = dense(problem.shape, stride_order(problem.shape, problem.in_strides))
@@ -237,15 +242,15 @@ def _behind_prolog(problem: FFTProblem, library: Capability, epilog: bool, singl
     nbytes = prod(problem.shape) * problem.in_dtype.itemsize
     made = SCRATCH + len(passes.scratch)
     steps: list[Step] = []
-    scratch, source = [*passes.scratch, nbytes], INPUT
-    if problem.shape != problem.source_shape:
-        source = made + 1
+    scratch, source, strides = [*passes.scratch, nbytes], INPUT, problem.in_strides
+    if problem.shape != problem.source_shape or backwards(problem):
+        source, strides = made + 1, layout
         scratch.append(nbytes)
-        steps.append(_resizing(problem, source, problem.in_strides, problem.in_dtype))
-    steps.append(Load(source, made, problem.shape, problem.in_strides, layout, problem.in_dtype))
+        steps.append(_resizing(problem, source, strides, problem.in_dtype))
+    steps.append(Load(source, made, problem.shape, strides, layout, problem.in_dtype))
     for step in passes.steps:
         steps.append(replace(step, source=made) if step.source == INPUT else step)
-    return Passes(tuple(steps), tuple(scratch), problem.in_strides, scaled=False)
+    return Passes(tuple(steps), tuple(scratch), strides, scaled=False)
 
 
 def _resizing(problem: FFTProblem, target: int, strides: Ints, dtype: DType) -> Move:

@@ -187,7 +187,10 @@ def as_ints(values: Any, what: str) -> Ints:
 def extents_of(n: Any, s: Any) -> Ints | None:
     """Return the lengths that `n`, for one axis, or `s`, for several, ask for."""
     if n is not None:
-        return (as_int(n, "n"),)
+        length = as_int(n, "n")
+        if length < 1:
+            raise ValueError(f"n = {length}, but the length of a transform is at least 1.")
+        return (length,)
     return None if s is None else as_ints(s, "s")
 
 

@@ -255,13 +255,14 @@ class FFT(Operation):
         ValueError
             The direction does not fit the kind of transform, or `out` does not fit the result.
         """
+        ptrs = self._now()
         try:
             runner = self._ready.get(direction)
         except TypeError:  # not hashable
             runner = self._runner(coerce_direction(direction))
         if runner is None or release_workspace or out is not None or self.logger.isEnabledFor(log.INFO):
             return self._run(runner or self._runner(direction), stream, release_workspace, out)
-        return runner(self._objs, self._ptrs, stream, None)
+        return runner(self._objs, ptrs, stream, None)
 
     def reset_operand(self, operand: Any, *, stream: Any = None) -> None:
         """Replace the operand by another one that the plan fits.

@@ -24,5 +24,7 @@ _MISSING = frozenset(
 def __getattr__(name: str) -> Any:
     if name == "advanced":
         return importlib.import_module(".advanced", __name__)
-    more = f": the sparse product is not implemented yet, so nvmath.sparse.{name} is missing" if name in _MISSING else ""
+    more = (
+        f": the sparse product is not implemented yet, so nvmath.sparse.{name} is missing" if name in _MISSING else ""
+    )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{more}")

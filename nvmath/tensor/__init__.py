@@ -1,7 +1,7 @@
 """Tensor contractions on the CPU and on GPUs.
 
 :func:`binary_contraction` and :func:`ternary_contraction` contract once; :class:`BinaryContraction` and
-:class:`TernaryContraction` keep a plan for repeated use.
+:class:`TernaryContraction` keep a plan for repeated use. :func:`einsum` and :class:`Einsum` take any number of tensors.
 """
 
 import sys
@@ -10,9 +10,13 @@ from .._core.options import ExecutionCPU, ExecutionCUDA
 from . import _api
 from ._api import (
     BinaryContraction,
+    Einsum,
+    EinsumInfo,
     InvalidContractionState,
     TernaryContraction,
     binary_contraction,
+    einsum,
+    einsum_path,
     ternary_contraction,
 )
 from ._options import (
@@ -39,12 +43,16 @@ __all__ = [
     "ContractionJitMode",
     "ContractionOptions",
     "ContractionPlanPreference",
+    "Einsum",
+    "EinsumInfo",
     "ExecutionCPU",
     "ExecutionCUDA",
     "InvalidContractionState",
     "Operator",
     "TernaryContraction",
     "binary_contraction",
+    "einsum",
+    "einsum_path",
     "tensor_qualifiers_dtype",
     "ternary_contraction",
 ]

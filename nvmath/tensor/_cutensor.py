@@ -2,190 +2,196 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 from .._core import kernels, memory_limit
-from .._core.layout import Ints, contiguous, is_dense
-from .._core.place import Cuda, discard
+from .._core.layout import contiguous, is_dense, stride_order
+from .._core.place import Cuda
 from ..bindings import _cuda as driver
 from ..bindings import cutensor
+from ._cutensor_objects import CONJ, IDENTITY, LARGEST_ALIGNMENT, Objects, compute_descriptor, handle_of
 from ._options import ContractionOptions
 from ._preference import Preference
-from ._problem import ADDEND, ContractionProblem, Tensor
+from ._problem import ContractionProblem, Tensor, nested
 from ._scalars import Scalars
 
-_IDENTITY, _CONJ, _ADD = 1, 9, 3
-_WORKSPACE_DEFAULT: Final = 2
-_REQUIRED_WORKSPACE: Final = 0
 _ALIGNED: Final = 256
-_LARGEST_ALIGNMENT: Final = 256
-_REDUCES_IN: Final = {"float64": "64F", "complex128": "64F"}
-
-_handles: dict[int, int] = {}
-_lock = threading.Lock()
-
-
-def handle_of(device: int) -> int:
-    """Return our cuTENSOR handle of the current device; cuTENSOR's handles may be used by several threads."""
-    handle = _handles.get(device)
-    if handle is None:
-        with _lock:
-            handle = _handles.get(device)
-            if handle is None:
-                handle = _handles[device] = cutensor.create()
-    return handle
-
-
-def alignment_of(ptr: int) -> int:
-    """Return the largest power of two, up to what cuTENSOR can use, that divides an address."""
-    return min(_LARGEST_ALIGNMENT, ptr & -ptr) if ptr else _LARGEST_ALIGNMENT
-
-
-_ATTRIBUTES: Final = {
-    "autotune_mode": 0, "cache_mode": 1, "incremental_count": 2, "kernel_rank": 4, "gpu_arch": 6,
-}  # fmt: skip
+_REDUCED_FROM: Final = 16
+"""cutensorReduce reads and writes 16 bytes at a time, whatever alignment it was promised (2.8.1; the GPU faults otherwise)."""
+Prepare = Callable[[int, int, int, int], None]
+"""(source, target, the library's workspace, stream)"""
 
 
 @dataclass(slots=True)
-class _Sum:
-    """An operand whose own modes are summed over before the contraction."""
+class _Before:
+    """What is done to an operand before the contraction; the result lies in the workspace."""
 
     operand: int
-    plan: int
-    workspace_nbytes: int
-    offset: int = 0  # of the sums in the workspace
+    nbytes: int
+    library_nbytes: int
+    run: Prepare
+    offset: int = 0  # of the result
 
 
 class CutensorPlan:
     """A contraction on one GPU."""
 
+    single: Prepare
+
     def __init__(
         self, problem: ContractionProblem, place: Cuda, scalars: Scalars, options: ContractionOptions, preference: Preference
     ) -> None:
         self.problem, self.place, self.scalars = problem, place, scalars
-        self.nbytes = 0
-        self.workspace = 0
-        self.garbage: list[tuple[Callable[[int], object], int]] = []
-        self.sums: list[_Sum] = []
+        self.nbytes = self.workspace = self.workspace_nbytes = self.library_nbytes = 0
+        self.before: list[_Before] = []
+        self.objects = Objects(0, problem.extents, problem.dtype, 0)
+        self.addend = problem.addend
         self.ones = Scalars(problem.scalar)
+        if problem.empty:
+            return
         with place.current():
-            if problem.empty or problem.vanishing:
-                self.workspace_nbytes = self.library_nbytes = self._prepare_trivial()
-                return
-            self.handle = handle_of(place.device_id) if options.handle is None else int(options.handle)
-            self.limit = memory_limit.bytes_of(options.memory_limit, driver.device_total_mem(driver.device_get(place.device_id)))
+            objects = self.objects
+            objects.handle = handle_of(place.device_id) if options.handle is None else int(options.handle)
+            objects.limit = memory_limit.bytes_of(
+                options.memory_limit, driver.device_total_mem(driver.device_get(place.device_id))
+            )  # fmt: skip
             try:
-                self._prepare(preference)
+                if problem.vanishing:
+                    self._prepare_vanishing()
+                elif len(problem.inputs) == 1:
+                    self._prepare_single()
+                else:
+                    self._prepare(preference)
             except BaseException:
                 self.close()
                 raise
 
     # --- making -------------------------------------------------------------------------------------------------------------------
 
-    def _prepare_trivial(self) -> int:
-        problem = self.problem
-        if problem.vanishing and problem.addend is not None:
-            raise ValueError(
-                f"A contraction that sums over a mode of extent 0 and has the addend {ADDEND[len(problem.inputs)]} is not implemented on "
-                'a GPU: the result is beta times the addend. Use that, or execution="cpu".'
-            )
-        return _ALIGNED if problem.vanishing else 0
-
     def _prepare(self, preference: Preference) -> None:
-        problem = self.problem
-        _refuse_broken_emulation(problem.compute, cutensor.get_version())
+        problem, objects = self.problem, self.objects
+        compute = compute_descriptor(problem.compute, self.place.capability)
         kept = set(problem.output.modes)
         inputs = []
         for number, tensor in enumerate(problem.inputs):
             others = kept.union(*(other.modes for other in problem.inputs if other is not tensor))
             inputs.append(self._summed(number, tensor, others))
-        compute = cutensor.ComputeDesc._read(problem.compute)
+        self._pack_addend()
         dummy = any(not tensor.modes for tensor in inputs)
         arguments: list[Any] = []
         for tensor in inputs:
-            desc, modes = self._describe(tensor, dummy)
-            arguments += [desc, modes, _CONJ if tensor.conj else _IDENTITY]
-        desc, modes = self._describe(self._both_outputs(), dummy)
-        arguments += [desc, modes, _IDENTITY, desc, modes, compute]
+            desc, modes = objects.describe(tensor, dummy)
+            arguments += [desc, modes, CONJ if tensor.conj else IDENTITY]
+        desc, modes = objects.describe(self._both_outputs(), dummy)
+        arguments += [desc, modes, IDENTITY, desc, modes, compute]
         create = cutensor.create_contraction if len(inputs) == 2 else cutensor.create_contraction_trinary
-        operation = self._own(cutensor.destroy_operation_descriptor, create(self.handle, *arguments))
-        self.plan, self.library_nbytes = self._plan(operation, preference)
+        operation = objects.own(cutensor.destroy_operation_descriptor, create(objects.handle, *arguments))
+        self.plan, self.library_nbytes = objects.plan(operation, preference)
         self.execute = cutensor.contract if len(inputs) == 2 else cutensor.contract_trinary
-        offset = -(-max([self.library_nbytes, *(step.workspace_nbytes for step in self.sums)]) // _ALIGNED) * _ALIGNED
-        for step in self.sums:
+        self._place_scratch()
+
+    def _prepare_single(self) -> None:
+        """One operand: a sum over the modes that the result lacks, or a copy."""
+        objects, output = self.objects, self.problem.output
+        (tensor,) = self.problem.inputs
+        if len(tensor.modes) == len(output.modes):
+            self._copied(tensor)
+        elif objects.promised(output) >= _REDUCED_FROM:
+            plan, self.library_nbytes = objects.reduction(self._packed(0, tensor, _REDUCED_FROM), output)
+            self.single = self._reduce(plan, self.library_nbytes)
+        else:
+            self._copied(self._summed(0, tensor, set(output.modes)))
+        self._place_scratch()
+
+    def _copied(self, tensor: Tensor) -> None:
+        """The result is a copy of what lies in the workspace, or of the operand."""
+        output, dtype = self.problem.output, self.problem.dtype
+        strides = tuple(tensor.stride(mode) for mode in output.modes)
+        extents = self.objects.extents_of(output)
+        move = kernels.move(self.place.device_id, extents, strides, output.strides, dtype, dtype)
+        self.single = lambda source, target, work, stream: move(source, target, stream)
+
+    def _reduce(self, plan: int, nbytes: int) -> Prepare:
+        handle, one, zero = self.objects.handle, self.ones.alpha_ptr, self.ones.beta_ptr
+
+        def run(source: int, target: int, work: int, stream: int) -> None:
+            cutensor.reduce(handle, plan, one, source, zero, target, target, work, nbytes, stream)
+
+        return run
+
+    def _prepare_vanishing(self) -> None:
+        """Every sum is over nothing: the result is beta * addend, or zero."""
+        self._pack_addend()
+        if self.addend is not None:
+            self.scale = self.objects.scaling(self._both_outputs())
+        self.library_nbytes = _ALIGNED
+        self._place_scratch()
+
+    def _place_scratch(self) -> None:
+        offset = _rounded(max([self.library_nbytes, *(step.library_nbytes for step in self.before)]))
+        for step in self.before:
             step.offset = offset
-            count = 1
-            for mode in inputs[step.operand].modes:
-                count *= problem.extents[mode]
-            offset += -(-count * problem.dtype.itemsize // _ALIGNED) * _ALIGNED
+            offset += _rounded(step.nbytes)
         self.workspace_nbytes = offset
 
     def _both_outputs(self) -> Tensor:
         """The result, and the addend where it is read directly: they share a descriptor, so also the alignment."""
-        output, addend = self.problem.output, self.problem.addend
-        alignment = output.alignment or _LARGEST_ALIGNMENT
+        output, addend = self.problem.output, self.addend
+        alignment = output.alignment or LARGEST_ALIGNMENT
         if addend is not None and addend.strides == output.strides:
-            alignment = min(alignment, addend.alignment or _LARGEST_ALIGNMENT)
+            alignment = min(alignment, addend.alignment or LARGEST_ALIGNMENT)
         return Tensor(output.modes, output.strides, alignment=alignment)
 
-    def _own(self, destroy: Callable[[int], object], handle: int) -> int:
-        self.garbage.append((destroy, handle))
-        return handle
+    def _scratch(self, number: int, tensor: Tensor, library_nbytes: int, run: Prepare) -> None:
+        nbytes = prod(self.objects.extents_of(tensor)) * self.problem.dtype.itemsize
+        self.before.append(_Before(number, nbytes, library_nbytes, run))
 
-    def _promised(self, tensor: Tensor) -> int:
-        """Return the alignment that the library may count on: that of whole arrays, or for views nothing beyond their elements."""
-        whole = tensor.alignment in (0, _LARGEST_ALIGNMENT)
-        return _LARGEST_ALIGNMENT if whole else self.problem.dtype.itemsize
+    def _packed(self, number: int, tensor: Tensor, least: int = 1) -> Tensor:
+        """Plan a copy of an operand in a layout that the library is not given.
 
-    def _describe(self, tensor: Tensor, dummy: bool = False) -> tuple[int, Ints]:
-        """Make a tensor descriptor; return it with the modes."""
-        extents = tuple(self.problem.extents[mode] for mode in tensor.modes)
-        strides, modes = tensor.strides, tensor.modes
-        if dummy:  # a mode of extent 1, since a tensor without modes need not be accepted
-            extents, strides, modes = (*extents, 1), (*strides, 1), (*modes, len(self.problem.extents))
-        desc = cutensor.create_tensor_descriptor(
-            self.handle, len(modes), extents, strides, self.problem.dtype.code, self._promised(tensor)
-        )
-        return self._own(cutensor.destroy_tensor_descriptor, desc), modes
+        It asks for positive strides of which each steps over all that the smaller ones reach. Layouts without neighbours in memory
+        (every second element, a diagonal) are copied too: the library's kernels are made for a mode of stride 1.
+        """
+        extents = self.objects.extents_of(tensor)
+        if nested(extents, tensor.strides) and self.objects.promised(tensor) >= least:
+            return tensor
+        order = stride_order(extents, tensor.strides)[::-1]
+        modes, sizes = tuple(tensor.modes[axis] for axis in order), tuple(extents[axis] for axis in order)
+        packed = Tensor(modes, contiguous(sizes), tensor.conj, LARGEST_ALIGNMENT)
+        strides = tuple(tensor.strides[axis] for axis in order)
+        move = kernels.move(self.place.device_id, sizes, strides, packed.strides, self.problem.dtype, self.problem.dtype)
+        self._scratch(number, packed, 0, lambda source, target, work, stream: move(source, target, stream))
+        return packed
 
-    def _plan(self, operation: int, preference: Preference | None) -> tuple[int, int]:
-        """Choose the kernels of an operation; return the plan and the workspace it needs."""
-        wanted = preference or Preference()
-        pref = self._own(
-            cutensor.destroy_plan_preference, cutensor.create_plan_preference(self.handle, wanted.algo, wanted.jit)
-        )
-        for name in sorted(wanted.changed & _ATTRIBUTES.keys()):
-            value = array("i", [getattr(wanted, name)])
-            cutensor.plan_preference_set_attribute(self.handle, pref, _ATTRIBUTES[name], value.buffer_info()[0], 4)
-        estimate = cutensor.estimate_workspace_size(self.handle, operation, pref, _WORKSPACE_DEFAULT)
-        plan = cutensor.create_plan(self.handle, operation, pref, min(estimate, self.limit))
-        self._own(cutensor.destroy_plan, plan)
-        needed = array("Q", [0])
-        cutensor.plan_get_attribute(self.handle, plan, _REQUIRED_WORKSPACE, needed.buffer_info()[0], 8)
-        return plan, needed[0]
+    def _pack_addend(self) -> None:
+        """cuTENSOR wants the addend in the layout of the result: where it is not, it is copied into the result first."""
+        addend, output = self.problem.addend, self.problem.output
+        self.fill: Callable[[int, int, int], None] | None = None
+        if addend is not None and addend.strides != output.strides:
+            extents = self.objects.extents_of(output)
+            dtype = self.problem.dtype
+            self.fill = kernels.move(self.place.device_id, extents, addend.strides, output.strides, dtype, dtype)
 
     def _summed(self, number: int, tensor: Tensor, others: set[int]) -> Tensor:
         """Plan the sum over modes that no other array has; return the operand of the contraction."""
         rest = tuple(mode for mode in tensor.modes if mode in others)
         if len(rest) == len(tensor.modes):
-            return tensor
-        problem = self.problem
-        result = Tensor(rest, contiguous(tuple(problem.extents[mode] for mode in rest)), tensor.conj, _LARGEST_ALIGNMENT)
-        source, source_modes = self._describe(tensor)
-        target, modes = self._describe(result)
-        compute = cutensor.ComputeDesc._read(_REDUCES_IN.get(problem.dtype.name, "32F"))
-        operation = cutensor.create_reduction(
-            self.handle, source, source_modes, _IDENTITY, target, modes, _IDENTITY, target, modes, _ADD, compute
-        )
-        self._own(cutensor.destroy_operation_descriptor, operation)
-        plan, nbytes = self._plan(operation, None)
-        self.sums.append(_Sum(number, plan, nbytes))
+            return self._packed(number, tensor)
+        tensor, objects = self._packed(number, tensor, _REDUCED_FROM), self.objects
+        rest = tuple(mode for mode in tensor.modes if mode in others)
+        result = Tensor(rest, contiguous(tuple(objects.extents[mode] for mode in rest)), tensor.conj, LARGEST_ALIGNMENT)
+        plan, nbytes = objects.reduction(tensor, result)
+        self._scratch(number, result, nbytes, self._reduce(plan, nbytes))
         return result
+
+    @property
+    def description(self) -> str:
+        """Who computes it, after which copies and sums."""
+        before = f" after {len(self.before)} copies or sums of operands" if self.before else ""
+        return f"cuTENSOR{before}, workspace of {self.workspace_nbytes} bytes"
 
     # --- running ------------------------------------------------------------------------------------------------------------------
 
@@ -199,57 +205,74 @@ class CutensorPlan:
         if problem.empty:
             return lambda *_: None
         if problem.vanishing:
-            return self._zeros()
-        scalars, handle, plan, execute = self.scalars, self.handle, self.plan, self.execute
+            return self._vanishing()
+        if len(problem.inputs) == 1:
+            return self._alone()
+        scalars, handle, plan, execute = self.scalars, self.objects.handle, self.plan, self.execute
         alpha, beta, nbytes = scalars.alpha_ptr, scalars.beta_ptr, self.library_nbytes
-        if problem.addend is None and not self.sums and len(problem.inputs) == 2:
+        if problem.addend is None and not self.before and len(problem.inputs) == 2:
 
             def run(a: int, b: int, out: int, stream: int) -> None:
                 execute(handle, plan, alpha, a, b, beta, out, out, self.workspace, nbytes, stream)
 
             return run
-        count, addend = len(problem.inputs), self._addend()
+        count = len(problem.inputs)
 
         def run_all(*arguments: int) -> None:
             operands, out, stream = list(arguments[:count]), arguments[-2], arguments[-1]
-            for step in self.sums:
-                operands[step.operand] = self._sum(step, operands[step.operand], stream)
-            source = out if problem.addend is None else addend(arguments[count], out, stream)
-            execute(handle, plan, alpha, *operands, beta, source, out, self.workspace, nbytes, stream)
+            workspace = self.workspace
+            for step in self.before:
+                target = workspace + step.offset
+                step.run(operands[step.operand], target, workspace, stream)
+                operands[step.operand] = target
+            source = self._addend(arguments, out, stream)
+            execute(handle, plan, alpha, *operands, beta, source, out, workspace, nbytes, stream)
 
         return run_all
 
-    def _sum(self, step: _Sum, source: int, stream: int) -> int:
-        target = self.workspace + step.offset
-        ones = self.ones
-        cutensor.reduce(
-            self.handle, step.plan, ones.alpha_ptr, source, ones.beta_ptr, target, target, self.workspace, step.workspace_nbytes,
-            stream,
-        )  # fmt: skip
-        return target
+    def _alone(self) -> Callable[..., None]:
+        single, before = self.single, self.before
 
-    def _addend(self) -> Callable[[int, int, int], int]:
-        """cuTENSOR wants the addend in the layout of the result: where it is not, it is copied into the result first."""
-        problem, scalars = self.problem, self.scalars
-        if problem.addend is None or problem.addend.strides == problem.output.strides:
-            return lambda addend, out, stream: addend
-        extents = tuple(problem.extents[mode] for mode in problem.output.modes)
-        move = kernels.move(
-            self.place.device_id, extents, problem.addend.strides, problem.output.strides, problem.dtype, problem.dtype
-        )
+        def run(source: int, out: int, stream: int) -> None:
+            for step in before:
+                step.run(source, self.workspace + step.offset, self.workspace, stream)
+                source = self.workspace + step.offset
+            single(source, out, self.workspace, stream)
 
-        def copied(addend: int, out: int, stream: int) -> int:
-            if scalars.beta != 0:
-                move(addend, out, stream)
+        return run
+
+    def _addend(self, arguments: tuple[int, ...], out: int, stream: int) -> int:
+        """The address of the addend in the layout of the result; the result itself where nothing is added."""
+        if self.addend is None or self.scalars.beta == 0:
             return out
+        addend = arguments[len(self.problem.inputs)]
+        if self.fill is None:
+            return addend
+        self.fill(addend, out, stream)
+        return out
 
-        return copied
+    def _vanishing(self) -> Callable[..., None]:
+        zeros, scalars = self._zeros(), self.scalars
+        if self.addend is None:
+            return zeros
+        handle, none, scale, item = self.objects.handle, self.ones.beta_ptr, self.scale, self.problem.dtype.itemsize
+
+        def run(*arguments: int) -> None:
+            out, stream = arguments[-2], arguments[-1]
+            if scalars.beta == 0:
+                zeros(*arguments)
+                return
+            driver.memset_d8_async(self.workspace, 0, item, stream)
+            source = self._addend(arguments, out, stream)
+            cutensor.elementwise_binary_execute(handle, scale, none, self.workspace, scalars.beta_ptr, source, out, stream)
+
+        return run
 
     def _zeros(self) -> Callable[..., None]:
         problem = self.problem
         item, extents = problem.dtype.itemsize, problem.out_shape
         if is_dense(extents, problem.out_strides):
-            nbytes = item * _count(extents)
+            nbytes = item * prod(extents)
             return lambda *arguments: driver.memset_d8_async(arguments[-2], 0, nbytes, arguments[-1])
         move = kernels.move(
             self.place.device_id, extents, (0,) * len(extents), problem.out_strides, problem.dtype, problem.dtype
@@ -262,33 +285,12 @@ class CutensorPlan:
         return run
 
     def close(self) -> None:
-        """Queue everything for destruction, the last made first."""
-        garbage, self.garbage = self.garbage, []
-        for destroy, handle in reversed(garbage):
-            discard(destroy, handle)
+        """Queue everything for destruction."""
+        self.objects.close()
 
     def __del__(self) -> None:
         self.close()
 
 
-def _count(extents: Sequence[int]) -> int:
-    count = 1
-    for extent in extents:
-        count *= extent
-    return count
-
-
-def _refuse_broken_emulation(compute: str, version: int) -> None:
-    """cuTENSOR 2.5.0 computes 8XINT8 wrongly."""
-    if compute == "8XINT8" and version == 20500:
-        raise RuntimeError("COMPUTE_8XINT8 does not work in cuTENSOR 2.5.0. Install another version, or use COMPUTE_64F.")
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _handles.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def _rounded(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNED) * _ALIGNED

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 Modes = tuple[str, ...]
 _ELLIPSIS: Final = "..."
 _FORBIDDEN: Final = frozenset(".->")
+_FIRST_LETTER: Final = 0x4E00  # a range of letters without gaps
 _WORDS: Final = {2: "A binary contraction", 3: "A ternary contraction"}
 
 
@@ -53,8 +55,8 @@ def _parse(text: str, count: int) -> Expression:
     terms = inputs.split(",")
     if len(terms) != count:
         raise ValueError(
-            f"{_WORDS[count]} needs an expression of {count} operands, with {count - 1} comma{'s' if count > 2 else ''}, but "
-            f"{text!r} has {len(terms)} operand{'s' if len(terms) > 1 else ''}."
+            f"{_WORDS.get(count, 'This')} needs an expression of {_counted(count, 'operand')}, with {_counted(count - 1, 'comma')}, but "
+            f"{text!r} has {_counted(len(terms), 'operand')}."
         )
     if "," in output:
         raise ValueError(f"The output of the expression {text!r} has a comma; there is one output.")
@@ -63,6 +65,40 @@ def _parse(text: str, count: int) -> Expression:
     if result is not None:
         _check_output(result, parsed, text)
     return Expression(text, parsed, result)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
+
+
+def written(expression: Any, operands: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return expression and operands of either form of an einsum: a text first, or operands and lists of integers in turns.
+
+    Raises
+    ------
+    ValueError
+        There is no operand, or a list does not hold integers and at most one ``...``.
+    """
+    if isinstance(expression, str):
+        if not operands:
+            raise ValueError(f"The expression {expression!r} comes without operands. Pass one for each term.")
+        return expression.replace(" ", ""), operands
+    every = (expression, *operands)
+    arrays, lists = every[: len(every) // 2 * 2 : 2], every[1::2]
+    if not lists:
+        raise ValueError(
+            "Pass an expression such as 'ij,jk->ik' and the operands, or operands and lists of integers in turns: einsum(a, [0, 1], ...)."
+        )
+    terms = [_letters(term) for term in lists]
+    return ",".join(terms) + (f"->{_letters(every[-1])}" if len(every) % 2 else ""), arrays
+
+
+def _letters(term: Any) -> str:
+    """Spell a list of integers with letters of the same order."""
+    try:
+        return "".join(_ELLIPSIS if label is Ellipsis else chr(_FIRST_LETTER + operator.index(label)) for label in term)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"A term of einsum must be a list of integers from 0 on, and at most one Ellipsis, not {term!r}.") from None
 
 
 def _term(term: str, text: str) -> Term:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .._core import log
-from .._core.arrays import TRACKED, adapter_of
+from .._core.arrays import TRACKED, Adapter, adapter_of
 from .._core.cache import plan_cache
-from .._core.operation import overlap
+from .._core.layout import span
 from .._core.options import coerce_options
-from ._contraction import Contraction, refuse_beta
+from ._contraction import Contraction
 from ._expression import parse
 from ._options import ContractionOptions
 from ._problem import ADDEND
+from ._scalars import refuse_beta
 
 
 def call(
@@ -36,14 +37,16 @@ def call(
         refuse_beta(ADDEND[cls._count], beta)
     every = objs if addend is None else (*objs, addend)
     parts: list[Any] = [cls, expr, addend is None]
-    ptrs = []
+    ptrs, looks = [], []
     for obj in every:
         adapter = adapter_of(obj)
         ptr, look = adapter.look(obj)
         ptrs.append(ptr)
+        looks.append(look)
         parts += type(obj), look, ptr & (15 if adapter.name == "numpy" else 255)
     if out is not None:
-        parts += type(out), *_relation(out, every, addend is not None)
+        own = adapter if type(out) is type(obj) else adapter_of(out)
+        parts += type(out), *_relation(out, own, every, ptrs, looks)
     key: Any = (*parts, *asked)
     key, made = plan_cache.lease(key, _settled)
     if made is None:
@@ -51,7 +54,9 @@ def call(
     try:
         made._scalars.set(alpha, 0.0 if beta is None else beta)
         if made._simple and not log.ROOT.isEnabledFor(log.INFO):
-            result = made._once(every, tuple(ptrs), stream, None)
+            result = made._once(every, tuple(ptrs), stream, out)
+            if out is not None:
+                made._adapter.touched(out)
         else:
             result = made._serve(every, out, stream)
     except BaseException:
@@ -63,23 +68,36 @@ def call(
     return result
 
 
-def _relation(out: Any, every: tuple[Any, ...], adds: bool) -> tuple[Any, ...]:
-    """What a plan depends on in `out`: its metadata, and which operands it shares memory with."""
-    adapter = adapter_of(out)
+_spans: dict[tuple[type, Any], tuple[int, int]] = {}
+_MOST_SPANS: Final = 4096
+
+
+def _span_of(obj: Any, look: Any) -> tuple[int, int]:
+    """Where the memory of an array begins and ends, in bytes from its address; it follows from what a look shows."""
+    view = adapter_of(obj).view(obj)
+    low, high = span(view.shape, view.strides)
+    if len(_spans) >= _MOST_SPANS:
+        _spans.clear()
+    found = _spans[type(obj), look] = low * view.dtype.itemsize, (high + 1) * view.dtype.itemsize
+    return found
+
+
+def _relation(out: Any, adapter: Adapter, every: tuple[Any, ...], ptrs: list[int], looks: list[Any]) -> tuple[Any, ...]:
+    """What a plan depends on in `out`: its metadata, and with which operands it shares memory, or the address."""
     ptr, look = adapter.look(out)
-    view = adapter.view(out)
-    others = [adapter_of(obj).view(obj) for obj in every]
-    shared = tuple(overlap(view, other, other.ptr) for other in others)
-    return look, ptr & 255, shared, bool(adds and others[-1].ptr == ptr), view.flags
+    begin, end = _spans.get((type(out), look)) or _span_of(out, look)
+    shared = []
+    for obj, address, other in zip(every, ptrs, looks, strict=True):
+        low, high = _spans.get((type(obj), other)) or _span_of(obj, other)
+        shared.append((ptr + begin < address + high and address + low < ptr + end, address == ptr))
+    return look, ptr & 255, tuple(shared), adapter.view(out).flags
 
 
 def _settled(key: tuple[Any, ...]) -> Any:
     """Return the key with every argument in a form that can be hashed, or None when the call must not be cached."""
     *parts, qualifiers, options, execution = key
-    if qualifiers is not None:
-        qualifiers = tuple(np.asarray(qualifiers).tolist()) if np.ndim(qualifiers) == 1 else None
-        if qualifiers is None:
-            return None
+    if isinstance(qualifiers, list | np.ndarray):  # a tuple or a text, the path of an einsum, stays as it is
+        qualifiers = tuple(qualifiers)
     if options is not None:
         options = coerce_options(ContractionOptions, options)
         if options.logger is not None or options.allocator is not None or options.handle is not None:
@@ -108,7 +126,8 @@ def _open(
         made._do_plan()
         made._once = made._runner(None)
         tracked = any(view.flags & TRACKED for view in made._views)  # then every call warns
-        made._simple = out is None and not (made._route.across or tracked) and made.logger is log.ROOT
+        straight = made._out is None or made._out.direct
+        made._simple = straight and not (made._route.across or tracked) and made.logger is log.ROOT
         if made._simple:
             made._forget()
     except BaseException:

@@ -107,7 +107,8 @@ class ContractionOptions:
     ----------
     compute_type : int, optional
         A handle from :class:`ComputeDesc`; by default single precision for dtypes up to single, else double. It is the least
-        precise arithmetic that may be used; on the CPU the arithmetic is always that of the default.
+        precise arithmetic that may be used. On the CPU operands are rounded for those that keep fewer bits (TF32, 16F, 16BF), doubles
+        are computed in single precision for 32F, and the others are as good as the default.
     logger : logging.Logger, optional
         By default the root logger.
     blocking : {"auto", True}, default "auto"
@@ -117,10 +118,12 @@ class ContractionOptions:
     allocator : BaseCUDAMemoryManager or BaseCUDAMemoryManagerAsync, optional
         Source of the workspace; by default the operands' package.
     memory_limit : int, float or str, default "80%"
-        Limit of the workspace: bytes, a fraction or percentage of the device's memory, or a size such as ``"2 GiB"``.
+        Limit of the workspace, and of the intermediate results of an einsum: bytes, a fraction or percentage of the device's memory,
+        or a size such as ``"2 GiB"``.
     result_layout : {"auto", "C", "F", "optimized"}, default "auto"
         Strides of a new result. ``"optimized"`` puts the modes in the order in which they come out of a matrix product.
-        ``"auto"`` is that for a binary contraction without addend, row-major for a ternary one, and the addend's layout with one.
+        ``"auto"`` is that for a binary contraction without addend, row-major for a ternary one and for an einsum, and the addend's
+        layout with one.
 
     Raises
     ------
@@ -238,3 +241,11 @@ def coerce_qualifiers(value: Any, names: tuple[str, ...], dtype: DType) -> tuple
         if number == supported[1] and dtype.kind != "c":
             raise ValueError(f"OP_CONJ conjugates complex operands, but {name} is {dtype}. Use OP_IDENTITY.")
     return tuple(number == supported[1] for number in given.tolist()[:-1])
+
+
+def kept(qualifiers: Any) -> Any:
+    """Return a copy of qualifiers, since the caller may edit the original."""
+    try:
+        return None if qualifiers is None else np.array(qualifiers)
+    except (TypeError, ValueError):  # what is wrong is said when the operands are known
+        return qualifiers

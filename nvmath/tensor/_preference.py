@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+from ..bindings import cutensor
+
+Algo, AutotuneMode, CacheMode, JitMode = cutensor.Algo, cutensor.AutotuneMode, cutensor.CacheMode, cutensor.JitMode
+
+_LARGEST: Final = (1 << 31) - 1
+_NEVER: Final = 1 << 31
+_RULES: Final = {
+    # what it must be, members of its enumeration, other values from here on
+    "autotune_mode": ("a ContractionAutotuneMode (0 or 1)", frozenset(AutotuneMode), _NEVER),
+    "cache_mode": ("a ContractionCacheMode (0 or 1)", frozenset(CacheMode), _NEVER),
+    "incremental_count": ("at least 1", frozenset[int](), 1),
+    "algo": ("a ContractionAlgo, or the number of a kernel from 0 on", frozenset(Algo), 0),
+    "kernel_rank": ("at least 0", frozenset[int](), 0),
+    "jit": ("a ContractionJitMode (0 or 1)", frozenset(JitMode), _NEVER),
+    "gpu_arch": ("at least 0", frozenset[int](), 0),
+}
 
 
 @dataclass(slots=True)
@@ -61,6 +78,9 @@ class ContractionPlanPreference:
             number = operator.index(value)
         except TypeError:
             raise TypeError(f"{name} must be an integer or a member of its enumeration, not {value!r}.") from None
+        what, members, least = _RULES[name]
+        if number not in members and not least <= number <= _LARGEST:
+            raise ValueError(f"{name} must be {what}, not {number}.")
         setattr(values, name, number)
         values.changed.add(name)
 

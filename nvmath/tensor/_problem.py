@@ -12,8 +12,23 @@ from .._core.layout import Ints, contiguous, dense, is_dense, normalise, stride_
 from ._expression import Expression, Modes, modes_of
 from ._options import ContractionOptions, compute_name
 
-NAMES: Final = {2: ("a", "b"), 3: ("a", "b", "c")}
 ADDEND: Final = {2: "c", 3: "d"}
+
+
+def names_of(count: int) -> tuple[str, ...]:
+    """Names of so many operands."""
+    return tuple("abc"[:count]) if count in ADDEND else tuple(f"operands[{number}]" for number in range(count))
+
+
+def nested(extents: Ints, strides: Ints) -> bool:
+    """Whether elements have neighbours in memory, and every stride steps over all that the smaller ones reach."""
+    reach = 1
+    for stride, extent in sorted(zip(strides, extents, strict=True)):
+        if extent != 1:
+            if stride < reach or (reach == 1 and stride != 1):
+                return False
+            reach = stride * extent
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +120,13 @@ def specify(
         What was asked.
     """
     count = len(inputs)
-    names = NAMES[count]
+    names = names_of(count)
     dtype = _common_dtype(names, inputs, addend, out)
     compute = compute_name(options.compute_type, dtype)
     modes, out_modes = modes_of(expression, tuple(len(array.shape) for array in inputs), names)
     extents = _extents(expression, names, modes, inputs)
     out_shape = tuple(extents[label] for label in out_modes)
-    for name, array in ((ADDEND[count], addend), ("out", out)):
+    for name, array in ((ADDEND.get(count), addend), ("out", out)):
         if array is not None and array.shape != out_shape:
             raise ValueError(
                 f"{name} must have the shape of the result of {expression.text!r}, {out_shape}, but it has shape {array.shape}."
@@ -177,11 +192,11 @@ def _result_strides(
     modes: tuple[Modes, ...], out_modes: Modes, extents: dict[str, int], addend: Metadata | None, layout: str
 ) -> Ints:
     shape = tuple(extents[label] for label in out_modes)
-    ternary = len(modes) == 3
-    if layout == "optimized" and (ternary or addend is not None):
-        what = "a ternary contraction" if ternary else "a contraction with an addend"
+    binary = len(modes) == 2
+    if layout == "optimized" and not (binary and addend is None):
+        what = "a contraction with an addend" if binary else f"{len(modes)} operands"
         raise ValueError(f'result_layout="optimized" is not for {what}; choose "auto", "C" or "F".')
-    if layout == "C" or (layout == "auto" and ternary and addend is None):
+    if layout == "C" or (layout == "auto" and not binary and addend is None):
         return contiguous(shape)
     if layout == "F":
         return dense(shape, range(len(shape)))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any, Final
+from decimal import Decimal
+from math import isfinite
+from numbers import Number, Real
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 _CODES: Final = {"float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}
+_LARGEST: Final = {"f": float(np.finfo(np.float32).max), "d": float(np.finfo(np.float64).max)}
 
 
 class Scalars:
     """The two factors of one object; one thread at a time uses it."""
 
-    __slots__ = ("_asked", "_kind", "alpha", "alpha_ptr", "beta", "beta_ptr", "buffers")
+    __slots__ = ("_asked", "_dtype", "_kind", "_largest", "alpha", "alpha_ptr", "beta", "beta_ptr", "buffers")
 
     def __init__(self, dtype: str) -> None:
         self._kind: Any = complex if dtype.startswith("complex") else float
+        self._dtype, self._largest = dtype, _LARGEST[_CODES[dtype]]
         self.buffers = array(_CODES[dtype], [1.0, 0.0, 0.0, 0.0])
         self.alpha_ptr = self.buffers.buffer_info()[0]
         self.beta_ptr = self.alpha_ptr + 2 * self.buffers.itemsize
@@ -31,21 +36,42 @@ class Scalars:
         ------
         TypeError
             A factor is no number, or a complex one for real operands.
+        ValueError
+            A factor is finite, but not in the dtype of the factors.
         """
         if alpha is self._asked[0] and beta is self._asked[1]:
             return
         one, other = self._number("alpha", alpha), self._number("beta", beta)
-        self.alpha, self.beta, self._asked = one, other, (alpha, beta)
+        self.alpha, self.beta = one, other
+        self._asked = (None, None) if isinstance(alpha, np.ndarray) or isinstance(beta, np.ndarray) else (alpha, beta)
         if self._kind is complex:
             self.buffers[0], self.buffers[1], self.buffers[2], self.buffers[3] = one.real, one.imag, other.real, other.imag
         else:
             self.buffers[0], self.buffers[2] = one, other
 
     def _number(self, name: str, value: Any) -> Any:
-        if isinstance(value, float | int | np.floating | np.integer):
-            return self._kind(value)
-        if not isinstance(value, complex | np.complexfloating):
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]  # the array may be written to afterwards
+        if not isinstance(value, Number) or isinstance(value, Decimal):
             raise TypeError(f"{name} must be a number, not {type(value).__name__}.")
-        if self._kind is float:
+        if not isinstance(value, Real) and self._kind is float:
             raise TypeError(f"{name} = {value!r} is complex, but the operands are real. Pass a real {name}, or complex operands.")
-        return complex(value)
+        try:
+            number = self._kind(value)
+        except OverflowError:
+            number = None
+        if number is None or (abs(number) > self._largest and isfinite(abs(number))):
+            raise ValueError(f"{name} = {_short(value)} is beyond the range of {self._dtype}, the dtype of the factors.")
+        return number
+
+
+def refuse_beta(name: str, beta: Any) -> NoReturn:
+    """Raise that beta and the addend do not go together."""
+    if beta is None:
+        raise ValueError(f"beta must be set, since there is the addend {name}.")
+    raise ValueError(f"beta = {beta!r} can only be set together with an addend; pass {name}, or leave beta out.")
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else f"{'-' * (value < 0)}10**{len(str(abs(value))) - 1}..."
+    return text if len(text) <= 60 else f"{text[:57]}..."

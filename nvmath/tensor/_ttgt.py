@@ -1,7 +1,7 @@
 """Contractions on the CPU: transpose, matrix product, transpose, with every step planned.
 
-A problem is lowered to a program of steps over numbered buffers: the inputs, the addend, the result, and scratch. Transposes are
-left out wherever the modes of an operand already merge to a matrix that BLAS can read.
+A problem is lowered to a program of steps over numbered buffers. Transposes are left out wherever the modes of an operand already
+merge to a matrix that BLAS can read.
 """
 
 from __future__ import annotations
@@ -15,115 +15,16 @@ from typing import Final
 from .._core.dtypes import DTYPES, DType
 from .._core.layout import Ints, contiguous
 from ._problem import ContractionProblem, Tensor
+from ._steps import OUT, Copy, Finish, Gemm, Matrix, Piece, Product, Program, Step, Sum
 
-OUT: Final = -1
-"""The number of the result's buffer."""
-_WORK: Final = {"float16": "float32", "bfloat16": "float32"}
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """target = source, conjugated or converted; strides in elements."""
-
-    source: int
-    target: int
-    extents: Ints
-    source_strides: Ints
-    target_strides: Ints
-    source_dtype: DType
-    target_dtype: DType
-    conj: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """target = sum of source over its last `count` modes."""
-
-    source: int
-    target: int
-    extents: Ints
-    source_strides: Ints
-    target_strides: Ints
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """target = a * b, element by element; strides of 0 broadcast."""
-
-    a: int
-    b: int
-    target: int
-    extents: Ints
-    a_strides: Ints
-    b_strides: Ints
-    target_strides: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """How BLAS reads an operand: row-major, or the transpose of a row-major matrix; its leading dimension; strides of the batch."""
-
-    buffer: int
-    transposed: bool
-    ld: int
-    batch: Ints
-    conj: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Gemm:
-    """target = a @ b for every index of the batch; the target is row-major."""
-
-    a: Matrix
-    b: Matrix
-    target: Matrix
-    m: int
-    n: int
-    k: int
-    batch: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """result = alpha * source + beta * addend, where alpha may have been applied already."""
-
-    source: int
-    source_strides: Ints
-    scaled: bool
-
-
-Step = Copy | Sum | Product | Gemm | Finish
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What computes a problem; `direct` says that the last step writes the result itself."""
-
-    steps: tuple[Step, ...]
-    scratch: Ints  # elements of each scratch buffer; the first has number `first`
-    first: int
-    work: DType
-    direct: bool
-
-    @property
-    def scratch_nbytes(self) -> int:
-        """Bytes of all scratch buffers."""
-        return sum(self.scratch) * self.work.itemsize
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """An operand, or a product of some, in a buffer."""
-
-    buffer: int
-    modes: Ints
-    strides: Ints
-    conj: bool = False
-
-    def stride(self, mode: int) -> int:
-        """Return the stride of a mode, 0 where the operand does not have it."""
-        return self.strides[self.modes.index(mode)] if mode in self.modes else 0
+_WORK: Final = {
+    # (dtype, compute type): dtype of the arithmetic, where it is not that of the operands
+    ("float16", "32F"): "float32", ("bfloat16", "32F"): "float32", ("float64", "32F"): "float32", ("complex128", "32F"): "complex64",
+}  # fmt: skip
+_STEPPING: Final = 3
+"""How much more a copy costs whose reads or writes are not next to each other."""
+ROUNDED: Final = ("16F", "16BF", "TF32")
+"""Compute types whose operands are rounded to fewer bits; the others are as good as the arithmetic of the CPU."""
 
 
 @dataclass(slots=True)
@@ -156,17 +57,18 @@ class _Lowering:
         return target
 
     def read(self, number: int, tensor: Tensor) -> Piece:
-        """An input as a piece, converted where no arithmetic exists in its dtype."""
+        """An input as a piece, converted or rounded where the arithmetic is not that of its dtype."""
         piece = Piece(number, tensor.modes, tensor.strides, tensor.conj)
-        if self.work is self.problem.dtype:
+        rounding = self.problem.compute if self.problem.compute in ROUNDED else ""
+        if self.work is self.problem.dtype and not rounding:
             return piece
         modes = _by_stride(piece)
         target = self.new(modes)
         strides = tuple(piece.stride(mode) for mode in modes)
         self.steps.append(
-            Copy(number, target.buffer, self.extents(modes), strides, target.strides, self.problem.dtype, self.work)
+            Copy(number, target.buffer, self.extents(modes), strides, target.strides, self.problem.dtype, self.work, False, rounding)
         )
-        return target
+        return Piece(target.buffer, target.modes, target.strides, tensor.conj)
 
     def reduce(self, piece: Piece, keep: Iterable[int]) -> Piece:
         """Sum over the modes that nobody else has."""
@@ -250,14 +152,21 @@ class _Lowering:
 
         def cost(orders: tuple[Ints, Ints, Ints]) -> int:
             m, n, k = orders
-            total = 0 if self.matrix(a, m, k) is not None else self.size(a.modes)
-            total += 0 if self.matrix(b, k, n) is not None else self.size(b.modes)
+            total = self.copy_cost(a, m, k) + self.copy_cost(b, k, n)
             if target is not None and self.matrix(target, m, n) is None:
                 total += 2 * self.size(target.modes)
             return total
 
         choices = product(in_order_of(rows, a, target), in_order_of(columns, b, target), in_order_of(summed, a, b))
         return min(choices, key=cost)
+
+    def copy_cost(self, piece: Piece, rows: Ints, columns: Ints) -> int:
+        """What it costs to make a matrix of a piece: nothing, its size, or more where the copy must step through memory."""
+        if self.matrix(piece, rows, columns) is not None:
+            return 0
+        fastest = _by_stride(piece)[-1]
+        group = rows if fastest in rows else columns
+        return self.size(piece.modes) * (1 if group[-1:] == (fastest,) else _STEPPING)
 
     def matrix(self, piece: Piece, rows: Ints, columns: Ints) -> tuple[bool, int] | None:
         """Return (transposed, leading dimension) if BLAS can read a piece as a matrix, else None."""
@@ -306,27 +215,31 @@ def lower(problem: ContractionProblem, conjugates: bool) -> Program:
     conjugates : bool
         Whether matrix products conjugate their operands without a copy.
     """
-    work = DTYPES[_WORK.get(problem.dtype.name, problem.dtype.name)]
+    work = DTYPES[_WORK.get((problem.dtype.name, problem.compute), problem.dtype.name)]
     first = len(problem.inputs) + (problem.addend is not None)
     lowering = _Lowering(problem, conjugates, work, first)
     output = problem.output
     target = Piece(OUT, output.modes, output.strides) if work is problem.dtype else None
     pieces = [lowering.read(number, tensor) for number, tensor in enumerate(problem.inputs)]
     kept = set(output.modes)
-    if len(pieces) == 3:
-        x, y, z = _best_pair(lowering, pieces, kept)
-        x, y = lowering.reduce(x, {*y.modes, *z.modes, *kept}), lowering.reduce(y, {*x.modes, *z.modes, *kept})
-        pieces = [lowering.pair(x, y, {*z.modes, *kept}, None), z]
-    # A sum of products goes to the result directly; an addend may be the result, so a plain product must not.
-    wanted = target if problem.addend is None or _sums(pieces, kept) else None
-    result = lowering.pair(pieces[0], pieces[1], kept, wanted)
-    scaled = isinstance(lowering.steps[-1], Gemm)
+    if len(pieces) == 1:
+        result, wanted = lowering.reduce(pieces[0], kept), None
+        result = lowering.copy(result, _by_stride(result)) if result.conj else result
+    else:
+        if len(pieces) == 3:
+            x, y, z = _best_pair(lowering, pieces, kept)
+            x, y = lowering.reduce(x, {*y.modes, *z.modes, *kept}), lowering.reduce(y, {*x.modes, *z.modes, *kept})
+            pieces = [lowering.pair(x, y, {*z.modes, *kept}, None), z]
+        # A sum of products goes to the result directly; an addend may be the result, so a plain product must not.
+        wanted = target if problem.addend is None or _sums(pieces, kept) else None
+        result = lowering.pair(pieces[0], pieces[1], kept, wanted)
+    scaled = bool(lowering.steps) and isinstance(lowering.steps[-1], Gemm) and work.name == problem.scalar
     direct = result.buffer == OUT
     if not direct:
         lowering.steps.append(Finish(result.buffer, tuple(result.stride(mode) for mode in output.modes), scaled))
     elif not scaled:
         lowering.steps.append(Finish(OUT, output.strides, False))
-    return Program(tuple(lowering.steps), tuple(lowering.scratch), first, work, direct and scaled)
+    return Program(tuple(lowering.steps), tuple(lowering.scratch), first, work, direct and scaled, scaled)
 
 
 def _sums(pieces: list[Piece], kept: set[int]) -> bool:

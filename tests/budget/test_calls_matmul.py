@@ -41,3 +41,14 @@ def test_one_call_with_a_kept_plan(operands, epilog):
     nvmath.plan_cache.clear()
     assert calls_of(lambda: matmul(a, b, epilog=epilog, epilog_inputs=inputs, execution="cpu")) <= ONE_CALL
     assert nvmath.plan_cache.info().hits == 1
+
+
+@pytest.mark.parametrize(("epilog", "execute", "one_call"), [(None, 3, 8), (MatmulEpilog.RELU_BIAS, 9, 16)])
+def test_how_many_they_are_now(operands, epilog, execute, one_call):
+    """Far below the bounds that hold for every operation: a change that adds a call shows."""
+    a, b, bias = operands
+    inputs = {"bias": bias} if epilog else None
+    with Matmul(a, b, execution="cpu") as product:
+        product.plan(epilog=epilog, epilog_inputs=inputs)
+        assert calls_of(product.execute) <= execute
+    assert calls_of(lambda: matmul(a, b, epilog=epilog, epilog_inputs=inputs, execution="cpu")) <= one_call

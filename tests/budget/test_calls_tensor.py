@@ -5,7 +5,7 @@ import pytest
 from counts import EXECUTE, ONE_CALL, RESET_AND_EXECUTE, calls_of
 
 import nvmath
-from nvmath.tensor import BinaryContraction, binary_contraction
+from nvmath.tensor import BinaryContraction, Einsum, binary_contraction, einsum
 
 
 @pytest.fixture(params=["numpy", "torch"])
@@ -44,3 +44,16 @@ def test_one_call_with_a_kept_plan(arrays, fresh_cache):
     a, b, _, _ = arrays
     assert calls_of(lambda: binary_contraction("ij,jk->ik", a, b, execution="cpu")) <= ONE_CALL
     assert nvmath.plan_cache.info().hits == 1
+
+
+def test_one_call_into_an_array(arrays, fresh_cache):
+    a, b, c, _ = arrays
+    assert calls_of(lambda: binary_contraction("ij,jk->ik", a, b, out=c, execution="cpu")) <= ONE_CALL
+    assert calls_of(lambda: binary_contraction("ij,jk->ik", a, b, c=c, beta=1.0, execution="cpu")) <= ONE_CALL
+
+
+def test_einsum(arrays, fresh_cache):
+    assert calls_of(lambda: einsum("ij,jk,kl,lm->im", *arrays, execution="cpu")) <= ONE_CALL
+    with Einsum("ij,jk,kl,lm->im", *arrays, execution="cpu") as network:
+        network.plan()
+        assert calls_of(network.execute) <= EXECUTE

@@ -1,4 +1,4 @@
-"""The libraries that transform on the CPU."""
+"""The libraries that work on the CPU."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import nvmath
+from nvmath.bindings import mkl_pardiso
 from nvmath.fft import _fftw
 
 
@@ -21,4 +22,16 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
         if request.param == "pocketfft":
             patch.setattr(_fftw, "flavour", lambda: None)
         yield request.param if found is None or request.param == "pocketfft" else found.flavour
+    nvmath.plan_cache.clear()
+
+
+@pytest.fixture(params=["pardiso", "superlu"], scope="module")
+def sparse_library(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a module of sparse solvers twice: on MKL, and on SciPy's SuperLU alone."""
+    if request.param == "pardiso" and not mkl_pardiso.present():
+        pytest.skip("MKL is not installed (pip install mkl)")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "superlu":
+            patch.setattr(mkl_pardiso, "present", lambda: False)
+        yield request.param
     nvmath.plan_cache.clear()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import nvmath
 from nvmath._core.jit import CompileError
 from nvmath.fft import DeviceCallable, compile_epilog, compile_prolog
 from nvmath.fft import _host_callbacks as loops
@@ -423,3 +424,81 @@ def test_threads_work_in_a_forked_child(monkeypatch):
             os._exit(2)
     assert os.waitpid(child, 0)[1] == 0
     loops._parts.cache_clear()
+
+
+def backwards_cases():
+    signal, square = np.arange(6.0), random(15, "float64").reshape(3, 5)
+    yield signal[::-1], {}
+    yield square[::-1, ::-1], {}
+    yield square[:, ::-1], {"s": (4, 6)}
+    yield square[::-1], {"axes": [0]}
+
+
+@pytest.mark.parametrize(("operand", "extra"), list(backwards_cases()))
+def test_a_prolog_of_an_operand_that_runs_backwards_sees_a_dense_copy(operand, extra):
+    """Offsets below zero would read the data of the callback before its begin."""
+    shape = tuple(extra.get("s", operand.shape))
+    window = random(math.prod(shape), "float64", seed=1).reshape(shape)
+    padded = np.zeros(shape)
+    padded[tuple(slice(extent) for extent in operand.shape)] = operand
+    axes = extra.get("axes", range(operand.ndim))
+    got = nvmath.fft.rfft(operand, prolog={"function": window_of, "data": window}, **extra)
+    np.testing.assert_allclose(got, np.fft.rfftn(padded * window, axes=axes), rtol=1e-12, atol=1e-12)
+
+
+def window_of(data_in, offset, window, reserved):
+    return data_in[offset] * window[offset]
+
+
+def scaled_by_a_helper(factor, wrap):
+    """A prolog whose helper reads a global, and the names that it reads."""
+    names = {"factor": factor, "wrap": wrap}
+    exec("def helper(x):\n    return x * factor\nhelper = wrap(helper)\n", names)
+    helper = names["helper"]
+
+    def prolog(data_in, offset, user_info, reserved):
+        return helper(data_in[offset])
+
+    return prolog, names
+
+
+@pytest.mark.parametrize("wrap", ["plain", "njit", "fastmath"])
+def test_helpers_are_frozen_too(wrap):
+    """What they read changes nothing any more when it changes between plan() and the first execute()."""
+    numba = pytest.importorskip("numba")
+    compiled = {"plain": lambda function: function, "njit": numba.njit, "fastmath": numba.njit(fastmath=True)}[wrap]
+    ones = np.ones(4, complex)
+    prolog, names = scaled_by_a_helper(2.0, compiled)
+    with nvmath.fft.FFT(ones) as transform:
+        transform.plan(prolog=prolog)
+        names["factor"] = 9.0
+        assert transform.execute()[0] == 8
+    assert nvmath.fft.fft(ones, prolog=scaled_by_a_helper(2.0, compiled)[0])[0] == 8
+
+
+def test_a_module_that_is_read_through_another_name():
+    constants, ones = types.ModuleType("constants"), np.ones(4, complex)
+    constants.factor = 2.0
+
+    def prolog(data_in, offset, user_info, reserved):
+        short = constants
+        return data_in[offset] * short.factor
+
+    assert nvmath.fft.fft(ones, prolog=prolog)[0] == 8
+    constants.factor = 5.0
+    assert nvmath.fft.fft(ones, prolog=prolog)[0] == 20
+
+
+def test_numbers_of_other_classes_are_compiled_once(monkeypatch):
+    class Count(int):
+        pass
+
+    three, ones = Count(3), np.ones(4, complex)
+
+    def prolog(data_in, offset, user_info, reserved):
+        return data_in[offset] * three
+
+    assert nvmath.fft.fft(ones, prolog=prolog)[0] == 12
+    before = nvmath.plan_cache.info().hits
+    assert nvmath.fft.fft(ones, prolog=prolog)[0] == 12
+    assert nvmath.plan_cache.info().hits == before + 1

@@ -214,7 +214,7 @@ def test_option_objects_are_not_changed():  # W9
     rfft(x, options=options)
     fft(z, options=options)
     with FFT(z, options=options) as transform:
-        assert transform.options is options
+        assert transform.options == options
     given = {"result_layout": "natural"}
     irfft(np.ones(5, complex), options=given)
     assert given == {"result_layout": "natural"}
@@ -286,3 +286,60 @@ def test_an_object_says_what_it_is():
         assert "C2C FFT of complex128 (4, 8)" in repr(transform)
         assert "not planned" in repr(transform)
     assert repr(transform) == "<FFT, freed>"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "error"),
+    [
+        ({"n": 8, "axes": [1]}, {"n": 8.0, "axes": [1]}, TypeError), ({"axes": (1,)}, {"axes": (1.0,)}, TypeError),
+        ({"s": (8,)}, {"s": (8.0,)}, TypeError),
+        ({"execution": {"num_threads": 1}}, {"execution": {"num_threads": 1.0}}, ValueError),
+    ],
+)  # fmt: skip
+def test_what_is_refused_does_not_depend_on_kept_plans(good, bad, error):
+    """8.0 is equal to 8, also as a key."""
+    with pytest.raises(error):
+        fft(z, **bad)
+    fft(z, **good)
+    with pytest.raises(error):
+        fft(z, **bad)
+
+
+@pytest.mark.parametrize("n", [0, -1, -8])
+def test_a_length_below_one(n):
+    with pytest.raises(ValueError, match=rf"n = {n}, but the length of a transform is at least 1"):
+        fft(z, axes=[1], n=n)
+
+
+def test_metadata_with_a_negative_extent():
+    with pytest.raises(ValueError, match=r"\(-4, 8\) has a negative extent"):
+        FFT.create_key_from_metadata((-4, 8), "complex64", "cpu", axes=[1])
+
+
+def test_an_allocator_is_an_object():
+    with pytest.raises(TypeError, match="allocator"):
+        FFTOptions(allocator=nvmath.BaseCUDAMemoryManager)
+
+
+@pytest.mark.parametrize("fields", [{"ltoir": True, "size": 1}, {"ltoir": 64, "size": True}, {"ltoir": b"x", "data": True}])
+def test_a_truth_value_is_no_address(fields):
+    with pytest.raises(ValueError, match="must be"):
+        nvmath.fft.DeviceCallable(**fields)
+
+
+@pytest.mark.parametrize("data", [1 << 70, -8, np.zeros(3, np.longdouble)], ids=repr)
+def test_callback_data_that_nothing_can_read(data):
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(ValueError, match="data of a callback"):
+        fft(z, prolog={"function": scale, "data": data})
+
+
+def test_callback_data_by_address_where_the_transform_writes():
+    pytest.importorskip("numba", reason="numba is not installed")
+    out = z.copy()
+    with pytest.raises(ValueError, match="epilog shares memory with out"):
+        fft(z, epilog={"function": store, "data": out.ctypes.data, "user_info_dtype": "complex128"}, out=out)
+
+
+def store(data_out, offset, element, user_info, reserved):
+    data_out[offset] = element * user_info[offset]

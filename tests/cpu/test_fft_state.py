@@ -420,3 +420,26 @@ def test_streams_are_ignored_on_the_cpu():
             transform.plan(stream=stream)
             transform.reset_operand(a, stream=stream)
             close(transform.execute(stream=stream), np.fft.fft(a))
+
+
+def test_the_memory_of_an_operand_may_be_exchanged():
+    """An operand is read where it lies when execute() is called, as it always was."""
+    a = np.ones(8, complex)
+    with FFT(a) as transform:
+        transform.plan()
+        a.resize(1 << 16, refcheck=False)  # moves
+        a.resize(8, refcheck=False)
+        a[:] = 5
+        assert transform.execute()[0] == 40
+
+
+def test_options_are_those_of_the_construction():
+    options = nvmath.fft.FFTOptions()
+    a, b = np.ones((2, 3, 64), complex), np.ones((3, 2, 64), complex)
+    with FFT(a, axes=[2], options=options) as transform:
+        transform.plan()
+        options.inplace = True
+        transform.reset_operand(b)
+        result = transform.execute()
+    assert result is not b
+    assert (b == 1).all()

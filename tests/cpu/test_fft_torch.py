@@ -181,3 +181,41 @@ def test_a_result_is_resizable_memory_of_torch():
     assert y.device.type == "cpu"
     y += 1
     assert nvmath.fft.ifft(y).shape == (4, 8)
+
+
+def test_the_storage_of_an_operand_may_be_exchanged():
+    x = torch.ones(8, dtype=torch.complex64)
+    with FFT(x) as transform:
+        transform.plan()
+        x.data = torch.full((8,), 5, dtype=torch.complex64)
+        assert transform.execute()[0] == 40
+        x.data = torch.full((9,), 5, dtype=torch.complex64)
+        with pytest.raises(ValueError, match=r"\(8,\).*\(9,\)"):
+            transform.execute()
+
+
+def test_an_operand_whose_storage_is_gone():
+    x = torch.ones(8, dtype=torch.complex64)
+    with FFT(x) as transform:
+        transform.plan()
+        x.untyped_storage().resize_(0)
+        with pytest.raises(ValueError, match="no memory"):
+            transform.execute()
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch itself, the first time
+def test_forward_mode_tangents_are_not_dropped_in_silence():
+    import torch.autograd.forward_ad as forward
+
+    x = torch.ones(8, dtype=torch.complex64)
+    fft(x)
+    with forward.dual_level(), pytest.warns(UngradedWarning):
+        fft(forward.make_dual(x, x))
+
+
+def test_tensors_that_require_a_gradient_are_not_overwritten():
+    x = torch.ones(8, dtype=torch.complex64, requires_grad=True)
+    with pytest.warns(UngradedWarning), pytest.raises(ValueError, match="operand requires a gradient"):
+        fft(x, options={"inplace": True})
+    with pytest.raises(ValueError, match="out requires a gradient"):
+        fft(x.detach(), out=x)

@@ -2,83 +2,30 @@
 
 import logging
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from frameworks import HOST, Framework, params
 from hypothesis import given
 from hypothesis import strategies as st
-from tensor_cases import Case, cases, examples
+from tensor_blas import blas as blas
+from tensor_cases import CHECKS, cases, examples
 
 import nvmath
 from nvmath.bindings import _openblas
-from nvmath.tensor import BinaryContraction, TernaryContraction, binary_contraction, ternary_contraction
-
-CLASSES = {2: BinaryContraction, 3: TernaryContraction}
-FUNCTIONS = {2: binary_contraction, 3: ternary_contraction}
-ADDENDS = {2: "c", 3: "d"}
+from nvmath.tensor import BinaryContraction, binary_contraction, ternary_contraction
 
 frameworks = pytest.mark.parametrize("framework", params(HOST))
 counts = pytest.mark.parametrize("count", [2, 3])
 
 
-@pytest.fixture(params=["openblas", "numpy"], scope="module", autouse=True)
-def blas(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run the module twice: on NumPy's OpenBLAS, and on numpy.matmul alone."""
-    if request.param == "openblas" and not _openblas.present():
-        pytest.skip("this NumPy brings no OpenBLAS")
-    nvmath.plan_cache.clear()
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "numpy":
-            patch.setattr(_openblas, "present", lambda: False)
-        yield request.param
-    nvmath.plan_cache.clear()
-
-
-def addend_of(case: Case, framework: Framework) -> tuple[np.ndarray | None, dict[str, object]]:
-    if case.beta is None:
-        return None, {}
-    values = case.addend()
-    return values, {ADDENDS[len(case.terms)]: framework.array(values, case.dtype, case.out_layout)}
-
-
 @frameworks
 @counts
-@examples(150)
+@pytest.mark.parametrize("check", ["one_call", "into_an_array", "stateful"])
+@examples(100)
 @given(data=st.data())
-def test_one_call(framework: Framework, count: int, data: st.DataObject) -> None:
-    case = data.draw(cases(framework, count))
-    values = case.operands()
-    arrays = case.arrays(framework, values)
-    addend, more = addend_of(case, framework)
-    for _ in range(2):  # the second call has a kept plan
-        got = FUNCTIONS[count](
-            case.expression, *arrays, **more, **case.scalars(), qualifiers=case.qualifiers(), execution="cpu"
-        )  # fmt: skip
-        case.check(framework.numpy(got), values, addend)
-        assert framework.dtype(got) == case.dtype
-    for array, value in zip(arrays, values, strict=True):
-        np.testing.assert_array_equal(framework.numpy(array), value)  # the caller's operands are never changed
-    if addend is not None:
-        np.testing.assert_array_equal(framework.numpy(more[ADDENDS[count]]), addend)
-
-
-@frameworks
-@counts
-@examples(75)
-@given(data=st.data())
-def test_into_an_array_of_any_layout(framework: Framework, count: int, data: st.DataObject) -> None:
-    case = data.draw(cases(framework, count))
-    values = case.operands()
-    arrays = case.arrays(framework, values)
-    addend, more = addend_of(case, framework)
-    out = framework.empty(case.shape(case.output), case.dtype, case.out_layout)
-    got = FUNCTIONS[count](
-        case.expression, *arrays, **more, **case.scalars(), qualifiers=case.qualifiers(), out=out, execution="cpu"
-    )  # fmt: skip
-    assert got is out
-    case.check(framework.numpy(out), values, addend)
+def test_any(framework: Framework, count: int, check: str, data: st.DataObject) -> None:
+    CHECKS[check](data.draw(cases(framework, count)), framework, "cpu")
 
 
 @frameworks
@@ -86,42 +33,7 @@ def test_into_an_array_of_any_layout(framework: Framework, count: int, data: st.
 @examples(75)
 @given(data=st.data())
 def test_the_result_may_be_the_addend(framework: Framework, count: int, data: st.DataObject) -> None:
-    case = data.draw(cases(framework, count, addend=True))
-    values, addend = case.operands(), case.addend()
-    out = framework.array(addend, case.dtype, case.out_layout)
-    got = FUNCTIONS[count](
-        case.expression, *case.arrays(framework, values), **{ADDENDS[count]: out}, **case.scalars(),
-        qualifiers=case.qualifiers(), out=out, execution="cpu",
-    )  # fmt: skip
-    assert got is out
-    case.check(framework.numpy(out), values, addend)
-
-
-@frameworks
-@counts
-@examples(75)
-@given(data=st.data())
-def test_stateful(framework: Framework, count: int, data: st.DataObject) -> None:
-    case = data.draw(cases(framework, count))
-    values = case.operands()
-    addend, more = addend_of(case, framework)
-    threads = data.draw(st.sampled_from([None, 1])) if _openblas.present() else None
-    execution = nvmath.tensor.ExecutionCPU(num_threads=threads)
-    arrays = case.arrays(framework, values)
-    options = {} if case.beta is not None or count == 3 else {"result_layout": data.draw(st.sampled_from(["auto", "C", "F"]))}
-    with CLASSES[count](
-        case.expression, *arrays, **more, qualifiers=case.qualifiers(), options=options, execution=execution
-    ) as contraction:  # fmt: skip
-        contraction.plan()
-        case.check(framework.numpy(contraction.execute(**case.scalars())), values, addend)
-        other = Case(**{**case.__dict__, "seed": case.seed + 1})
-        fresh = other.operands()
-        contraction.reset_operands(**dict(zip("abc", other.arrays(framework, fresh), strict=False)))
-        other.check(framework.numpy(contraction.execute(**case.scalars())), fresh, addend)
-        name = data.draw(st.sampled_from("abc"[:count]))
-        contraction.reset_operands(**{name: arrays["abc".index(name)]})
-        mixed = [values[i] if "abc"[i] == name else fresh[i] for i in range(count)]
-        case.check(framework.numpy(contraction.execute(**case.scalars(), release_workspace=True)), mixed, addend)
+    CHECKS["into_the_addend"](data.draw(cases(framework, count, addend=True)), framework, "cpu")
 
 
 @frameworks
@@ -129,13 +41,7 @@ def test_stateful(framework: Framework, count: int, data: st.DataObject) -> None
 @examples(60)
 @given(data=st.data())
 def test_empty(framework: Framework, count: int, data: st.DataObject) -> None:
-    case = data.draw(cases(framework, count, empty=True))
-    values = case.operands()
-    addend, more = addend_of(case, framework)
-    got = FUNCTIONS[count](
-        case.expression, *case.arrays(framework, values), **more, **case.scalars(), qualifiers=case.qualifiers(), execution="cpu"
-    )  # fmt: skip
-    case.check(framework.numpy(got), values, addend)
+    CHECKS["one_call"](data.draw(cases(framework, count, empty=True)), framework, "cpu")
 
 
 @examples(100)
@@ -415,3 +321,80 @@ def test_logging(caplog: pytest.LogCaptureFixture) -> None:
             contraction.reset_operands(a=a.copy())
     assert "contraction 'ij,jk->ik' of float64 with i=2, j=2, k=2" in caplog.text
     assert {record.name for record in caplog.records} == {"contraction"}
+
+
+def test_preferences_are_checked() -> None:
+    a = np.ones((2, 2))
+    with BinaryContraction("ij,jk->ik", a, a, execution="cpu") as contraction:
+        preference = contraction.plan_preference
+        for name, value in (
+            ("algo", -5), ("algo", 1 << 31), ("autotune_mode", 2), ("cache_mode", -1), ("jit", 7), ("kernel_rank", -1),
+            ("incremental_count", 0), ("gpu_arch", -1),
+        ):  # fmt: skip
+            before = getattr(preference, name)
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                setattr(preference, name, value)
+            assert getattr(preference, name) == before
+        with pytest.raises(TypeError, match="algo must be an integer"):
+            preference.algo = 1.5
+        preference.algo = 3  # the number of a kernel
+        assert preference.algo == 3
+        contraction.plan()
+
+
+def test_arrays_that_share_memory() -> None:
+    rng = np.random.default_rng(15)
+    a = rng.random((4, 4))
+    np.testing.assert_allclose(binary_contraction("ij,jk->ik", a, a, execution="cpu"), a @ a, rtol=1e-13)
+    np.testing.assert_allclose(binary_contraction("ij,kj->ik", a, a[::-1], execution="cpu"), a @ a[::-1].T, rtol=1e-13)
+    got = ternary_contraction("ij,jk,kl->il", a, a.T, a, d=a, beta=2, execution="cpu")
+    np.testing.assert_allclose(got, a @ a.T @ a + 2 * a, rtol=1e-13)
+    twice = np.lib.stride_tricks.as_strided(np.zeros(7), (4, 4), (8, 8))
+    with pytest.raises(ValueError, match="share memory"):
+        binary_contraction("ij,jk->ik", a, a, out=twice, execution="cpu")
+    frozen = np.zeros((4, 4))
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        binary_contraction("ij,jk->ik", a, a, out=frozen, execution="cpu")
+
+
+def test_packages_must_agree() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    a, t = np.ones((2, 2)), torch.ones(2, 2, dtype=torch.float64)
+    with pytest.raises(TypeError, match="a: numpy, b: torch"):
+        binary_contraction("ij,jk->ik", a, t, execution="cpu")
+    with pytest.raises(ValueError, match="c must be a numpy array as a is, but it is one of torch"):
+        binary_contraction("ij,jk->ik", a, a, c=t, beta=1, execution="cpu")
+    with pytest.raises(ValueError, match="c must be a numpy array"):
+        ternary_contraction("ij,jk,kl->il", a, a, t, execution="cpu")
+    with pytest.raises(ValueError, match="d must be a numpy array"):
+        ternary_contraction("ij,jk,kl->il", a, a, a, d=t, beta=1, execution="cpu")
+    with pytest.raises(ValueError, match="out must be a numpy array"):
+        binary_contraction("ij,jk->ik", a, a, out=t, execution="cpu")
+    with pytest.raises(ValueError, match="not an array that nvmath knows"):
+        binary_contraction("ij,jk->ik", a, [[1.0, 2.0]], execution="cpu")
+    with BinaryContraction("ij,jk->ik", a, a, execution="cpu") as contraction:
+        contraction.plan()
+        with pytest.raises(ValueError, match="b was a numpy array, so it cannot be replaced by one of torch"):
+            contraction.reset_operands(b=t)
+        assert contraction.execute()[0, 0] == 2
+
+
+def test_out_after_a_release_without_checks() -> None:
+    a, frame = np.arange(4.0).reshape(2, 2), np.zeros((4, 6))
+    with BinaryContraction("ij,jk->ik", a, a, out=frame[1:3, 1:5:2], execution="cpu") as contraction:
+        contraction.plan()
+        contraction.execute()
+        for _ in range(2):
+            other = np.zeros((4, 6))
+            contraction.release_operands()
+            contraction.reset_operands_unchecked(a=a, b=a, out=other[1:3, 1:5:2])
+            contraction.execute()
+            np.testing.assert_array_equal(other, frame)
+        with pytest.raises(ValueError, match="share memory"):
+            contraction.reset_operands(out=np.lib.stride_tricks.as_strided(np.zeros(3), (2, 2), (8, 8)))
+        third = np.zeros((4, 6))
+        contraction.reset_operands_unchecked(out=third[1:3, 1:5:2])
+        contraction.execute()
+        np.testing.assert_array_equal(third, frame)
+    np.testing.assert_array_equal(frame[1:3, 1:5:2], a @ a)

@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from nvmath.bindings import _cuda
+from nvmath.bindings import _cuda, _load
 
 NEEDS = "# needs: "
 
@@ -18,10 +18,13 @@ def needs_of(code: str) -> list[str] | None:
 
 
 def require(words: list[str]) -> None:
-    """Skip with the name of what is missing; `gpu` is a device, `nothing` is nothing, every other word a package."""
+    """Skip with the name of what is missing; `gpu` is a device, `library:x` a C library, `nothing` nothing, every other word a package."""
     for word in words:
         if word == "gpu":
             if _cuda.device_count() == 0:
                 pytest.skip("no CUDA device")
+        elif word.startswith("library:"):
+            if _load.find_library(word.removeprefix("library:")) is None:
+                pytest.skip(f"{_load.LIBRARIES[word.removeprefix('library:')].title} is not installed")
         elif word != "nothing" and importlib.util.find_spec(word) is None:
             pytest.skip(f"{word} is not installed")

@@ -9,7 +9,9 @@ from typing import Any
 
 from fake.driver import FakeCuda, Trace, recorded
 
-BIAS_POINTER, MAX_WORKSPACE_BYTES = 8, 1
+from nvmath.bindings.cublasLt import cuBLASLtError
+
+BIAS_POINTER, AUX_POINTER, MAX_WORKSPACE_BYTES = 8, 11, 1
 
 
 class FakeCublasLt:
@@ -19,7 +21,9 @@ class FakeCublasLt:
         self.trace, self.cuda, self.workspace_nbytes = trace, cuda, workspace_nbytes
         self.made: dict[int, bool] = {}
         self.bias: dict[int, int] = {}
+        self.auxiliary: dict[int, int] = {}
         self.limits: dict[int, int] = {}
+        self.candidates = 1
 
     def current_device(self) -> int:
         return self.cuda.current_device() or 0
@@ -56,6 +60,8 @@ class FakeCublasLt:
     def cublasLtMatmulDescSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
         if attribute == BIAS_POINTER:
             self.bias[number] = ctypes.c_uint64.from_address(buffer).value
+        if attribute == AUX_POINTER:
+            self.auxiliary[number] = ctypes.c_uint64.from_address(buffer).value
 
     def cublasLtMatrixLayoutSetAttribute(self, number: int, attribute: int, buffer: int, size: int) -> None:
         pass
@@ -66,11 +72,43 @@ class FakeCublasLt:
 
     @recorded
     def cublasLtMatmulAlgoGetHeuristic(self, *arguments: Any) -> None:
-        *_, preference, _, results, count = arguments
+        *_, preference, limit, results, count = arguments
         if self.limits.get(preference, 0) < self.workspace_nbytes:
             return
-        ctypes.memmove(results, struct.pack("=8QQif4i", *range(8), self.workspace_nbytes, 0, 1.0, 0, 0, 0, 0), 96)
-        ctypes.c_int.from_address(count).value = 1
+        made = min(limit, self.candidates)
+        for number in range(made):
+            packed = struct.pack("=8QQif4i", number + 1, *range(1, 8), self.workspace_nbytes, 0, 1.0, 0, 0, 0, 0)
+            ctypes.memmove(results + 96 * number, packed, 96)
+        ctypes.c_int.from_address(count).value = made
+
+    @recorded
+    def cublasLtMatmulAlgoCheck(self, *arguments: int) -> None:
+        """The third word of an algorithm is the number of splits: each needs a KiB, and more than 100 are too many."""
+        algorithm, result = arguments[-2:]
+        words = [ctypes.c_uint64.from_address(algorithm + 8 * index).value for index in range(8)]
+        if words[2] > 100:
+            raise cuBLASLtError(15)
+        nbytes = max(self.workspace_nbytes, 1024 * words[2])
+        ctypes.memmove(result, struct.pack("=8QQif4i", *words, nbytes, 0, 1.0, 0, 0, 0, 0), 96)
+
+    def cublasLtMatmulAlgoConfigGetAttribute(
+        self, algorithm: int, attribute: int, buffer: int, size: int, written: int
+    ) -> None:
+        word = ctypes.c_uint64.from_address(algorithm + 8 * attribute).value
+        ctypes.memmove(buffer, word.to_bytes(8, "little"), size)
+
+    def cublasLtMatmulAlgoConfigSetAttribute(self, algorithm: int, attribute: int, buffer: int, size: int) -> None:
+        ctypes.c_uint64.from_address(algorithm + 8 * attribute).value = int.from_bytes(
+            ctypes.string_at(buffer, size), "little"
+        )
+
+    @recorded
+    def cublasLtMatmulAlgoGetIds(self, *arguments: Any) -> int:
+        *_, limit, ids = arguments
+        made = min(limit, 3)
+        for index in range(made):
+            ids[index] = 10 + index
+        return made
 
     @recorded
     def cublasLtMatmul(self, handle: int, desc: int, *rest: int) -> None:
@@ -81,6 +119,6 @@ class FakeCublasLt:
         if nbytes and not workspace:
             self.cuda.hazard("a product was started without its workspace")
         self.cuda.queued(stream)
-        bias = self.bias.get(desc, 0)
-        used = {a, b, c, d, *([workspace] if workspace else []), *([bias] if bias else [])}
+        beside = {self.bias.get(desc, 0), self.auxiliary.get(desc, 0), workspace} - {0}
+        used = {a, b, c, d, *beside}
         self.cuda.touch(stream, *used)

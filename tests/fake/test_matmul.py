@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 
 import pytest
@@ -11,14 +12,14 @@ from fake.cublaslt import FakeCublasLt
 import nvmath
 from nvmath.bindings._bind import substitute
 from nvmath.bindings.cublasLt import cuBLASLtError
-from nvmath.linalg.advanced import Matmul, MatmulEpilog, _cublaslt, matmul
+from nvmath.linalg.advanced import Matmul, MatmulEpilog, _handles, matmul
 
 RELU_BIAS = MatmulEpilog.RELU_BIAS
 
 
 @pytest.fixture(params=[0, 4096], ids=["no workspace", "workspace"])
 def lt(request, gpu, monkeypatch):
-    monkeypatch.setattr(_cublaslt, "_handles", {})
+    monkeypatch.setattr(_handles, "_handles", {})
     monkeypatch.setattr(type(gpu.cuda), "cuDeviceTotalMem_v2", lambda self, device: 1 << 30, raising=False)
     fake = FakeCublasLt(gpu.trace, gpu.cuda, request.param)
     with substitute("cublasLt", fake):
@@ -56,6 +57,18 @@ def test_addresses(gpu, lt, operands):
         assert launched(gpu)[1] == (b.ptr, a.ptr, c.ptr, d.ptr, 0)
 
 
+def test_out_at_an_odd_address_is_filled_by_a_copy(gpu, lt, operands):
+    a, b, _, _ = operands
+    with Matmul(a, b) as product:
+        product.plan()
+        fine, odd = gpu.array((64, 48), "float32"), gpu.array((64, 48), "float32", offset=4)
+        assert product.execute(out=fine) is fine
+        assert product.execute(out=odd) is odd
+        first, second = (call[3] for call in launched(gpu))
+        assert first == fine.ptr
+        assert second != odd.ptr
+
+
 def test_in_place_writes_into_c(gpu, lt, operands):
     a, b, c, _ = operands
     with Matmul(a, b, c, beta=1.0, options={"inplace": True}) as product:
@@ -75,7 +88,10 @@ def test_the_second_execute_allocates_its_result_only(gpu, lt, operands):
         product.execute()
         gpu.forget()
         product.execute()
-        assert gpu.names("take", "take_buffer", "cublasLtMatmulDescSetAttribute", "cublasLtMatmul") == ["take", "cublasLtMatmul"]
+        assert gpu.names("take", "take_buffer", "cublasLtMatmulDescSetAttribute", "cublasLtMatmul") == [
+            "take",
+            "cublasLtMatmul",
+        ]
 
 
 def test_a_reset_of_some_keeps_the_others(gpu, lt, operands):
@@ -222,3 +238,26 @@ def test_host_operands_across(gpu, lt):
         (first, second) = launched(gpu)
         assert first[:4] == second[:4]
         assert first[2] == first[3]
+
+
+def test_how_many_functions_of_ours_a_call_enters(gpu, operands, monkeypatch):
+    """Without a workspace: `execute`, and one function that allocates, sets what changed and launches."""
+    monkeypatch.setattr(_handles, "_handles", {})
+    monkeypatch.setattr(type(gpu.cuda), "cuDeviceTotalMem_v2", lambda self, device: 1 << 30, raising=False)
+    a, b, _, bias = operands
+    entered = []
+
+    def profile(frame, event, argument):
+        name = frame.f_code.co_filename
+        if event == "call" and ("/nvmath/" in name or name.startswith("<a product")):
+            entered.append(frame.f_code.co_name)
+
+    with substitute("cublasLt", FakeCublasLt(gpu.trace, gpu.cuda, 0)), Matmul(a, b) as product:
+        product.plan(epilog=RELU_BIAS, epilog_inputs={"bias": bias})
+        product.execute()
+        before = sys.getprofile()
+        sys.setprofile(profile)
+        product.execute()
+        sys.setprofile(before)
+    assert [name for name in entered if name != "__getattr__"][:3] == ["execute", "_now", "run"]
+    assert len(entered) <= 5

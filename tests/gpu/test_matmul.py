@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from frameworks import DEVICE, HOST, Framework, params, row_major
 from hypothesis import assume, given, settings
-from matmul_cases import Array, Case, assert_right, cases
+from matmul_cases import AUXILIARY, EXTRA, Array, Case, assert_outputs, assert_right, cases
 
 import nvmath
 from nvmath._core import place as places
 from nvmath.bindings import _load
-from nvmath.bindings.cublasLt import cuBLASLtError
 from nvmath.linalg import ExecutionCUDA
-from nvmath.linalg.advanced import Matmul, MatmulEpilog, MatmulOptions, matmul, matrix_qualifiers_dtype
+from nvmath.linalg.advanced import Matmul, MatmulEpilog, _gpu, matmul
 
 pytestmark = [
     pytest.mark.gpu,
@@ -28,31 +29,19 @@ PLAIN = ("",)
 FUSED = ("RELU", "GELU", "BIAS", "RELU_BIAS", "GELU_BIAS")
 
 
-def compute(case: Case, framework: Framework, **more: Any) -> tuple[Any, dict[str, Any]]:
-    given = {
-        name: framework.array(each.values, case.dtype, each.strides, each.offset)
-        for name, each in case.operands.items()
-    }
-    q = np.zeros(3, matrix_qualifiers_dtype)
-    q["is_conjugate"] = (*case.conj, 0)
-    result = matmul(
-        given["a"], given["b"], given.get("c"), alpha=case.alpha, beta=case.beta, qualifiers=q,
-        epilog=MatmulEpilog[case.epilog] if case.epilog else None,
-        epilog_inputs={"bias": given["bias"]} if case.bias is not None else None,
-        options=MatmulOptions(inplace=case.inplace), **more,
-    )  # fmt: skip
-    return result, given
-
-
 def check(case: Case, framework: Framework, **more: Any) -> None:
-    result, given = compute(case, framework, **more)
+    given = case.make(framework)
+    result = matmul(given["a"], given["b"], given.get("c"), **case.arguments(given), **more)
+    if isinstance(result, tuple):
+        result, outputs = result
+        assert_outputs({name: framework.numpy(each) for name, each in outputs.items()}, case)
     assert framework.dtype(result) == case.dtype
     assert_right(framework.numpy(result), case)
     for name, each in case.operands.items():
         if case.inplace and name == "c":
             assert result is given["c"]
         else:
-            np.testing.assert_array_equal(framework.numpy(given[name]), each.values.astype(case.dtype))
+            np.testing.assert_array_equal(framework.numpy(given[name]), each.values.astype(case.dtype_of(name)))
 
 
 @pytest.mark.parametrize("framework", params(DEVICE))
@@ -65,28 +54,167 @@ def test_any_product(framework: Framework, case: Case) -> None:
 
 
 @pytest.mark.parametrize("framework", params(DEVICE))
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-@settings(max_examples=150)
-@given(data=cases(("float32",), negative=False, epilogs=FUSED))
-def test_epilogs(framework: Framework, dtype: str, data: Case) -> None:
-    if dtype == "float16":
-        from dataclasses import replace
-
-        from matmul_cases import rounded
-
-        halves = {name: replace(each, values=rounded(each.values, "float16")) for name, each in data.operands.items()}
-        data = replace(data, dtype="float16", **halves)
-    check(data, framework)
+@settings(max_examples=300)
+@given(case=cases(("float32", "float16", "float64"), negative=False, epilogs=(*FUSED, *AUXILIARY, *EXTRA)))
+def test_epilogs(framework: Framework, case: Case) -> None:
+    check(case, framework)
 
 
 @pytest.mark.parametrize("framework", params(DEVICE))
 @settings(max_examples=100)
-@given(case=cases(("float64", "complex64", "complex128"), negative=False, epilogs=FUSED))
-def test_epilogs_that_the_library_may_refuse(framework: Framework, case: Case) -> None:
-    try:
+@given(case=cases(("complex64", "complex128"), negative=False, epilogs=FUSED))
+def test_a_complex_bias(framework: Framework, case: Case) -> None:
+    check(case, framework)
+
+
+@pytest.mark.parametrize("framework", params(DEVICE))
+@settings(max_examples=200)
+@given(case=cases(("float32", "float16", "float64"), negative=False, epilogs=(*FUSED, *AUXILIARY, *EXTRA)))
+def test_epilogs_by_our_own_kernels(framework: Framework, case: Case) -> None:
+    """As if cuBLASLt had no epilogs at all."""
+    nvmath.plan_cache.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            _gpu, "needs_more_k", lambda problem: problem.epilog.name != "DEFAULT" and not problem.epilog.extra
+        )
         check(case, framework)
-    except cuBLASLtError as error:
-        assert "does not support this product" in error.__notes__[0]  # noqa: PT017
+    nvmath.plan_cache.clear()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_bias_is_added_before_the_one_rounding(dtype: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    kind = getattr(torch, dtype)
+    for m, n, k in ((16, 16, 8), (64, 48, 256), (16, 16, 65536), (5, 7, 3)):
+        a, b = torch.randn(m, k, device="cuda").to(kind), torch.randn(k, n, device="cuda").to(kind)
+        c = torch.randn(m, n, device="cuda").to(kind)
+        bias = -(a.double() @ b.double())[:, 0].to(kind)  # so that much cancels
+        for addend in (None, c):
+            exact = a.double() @ b.double() + bias.double()[:, None] + (0 if addend is None else addend.double())
+            size = (
+                a.double().abs() @ b.double().abs()
+                + bias.double().abs()[:, None]
+                + (0 if addend is None else addend.double().abs())
+            )
+            beta = None if addend is None else 1.0
+            got = matmul(a, b, addend, beta=beta, epilog="bias", epilog_inputs={"bias": bias}).double()
+            eps = 2.0 ** (-11 if dtype == "float16" else -8)
+            allowed = eps * exact.abs() + 2.0**-22 * (k + 8) ** 0.5 * size + 2.0**-24
+            assert ((got - exact).abs() <= allowed).all(), (m, n, k, beta)
+
+
+def test_users_functions() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+
+    def shifted(value, row, column, scale, table):
+        return value * scale[row] + table[row, column] - column if value > 0 else value * 0.25
+
+    for dtype, tolerance in (
+        (torch.float32, 1e-5),
+        (torch.float64, 1e-12),
+        (torch.float16, 2e-2),
+        (torch.bfloat16, 1e-1),
+    ):
+        for batch in ((), (3,)):
+            a, b = torch.randn(*batch, 33, 16, device="cuda").to(dtype), torch.randn(16, 20, device="cuda").to(dtype)
+            scale, table = (
+                torch.randn(66, device="cuda").to(dtype)[::2],
+                torch.randn(*batch, 20, 33, device="cuda").to(dtype).mT,
+            )
+            z = (a.double() @ b.double()).to(dtype).double()
+            want = torch.where(
+                z > 0,
+                z * scale.double()[:, None] + table.double() - torch.arange(20, device="cuda", dtype=torch.float64),
+                z * 0.25,
+            )
+            got = matmul(a, b, epilog=shifted, epilog_inputs={"scale": scale, "table": table})
+            assert got.dtype is dtype
+            torch.testing.assert_close(got.double(), want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS:UserWarning")  # of torch's own thread for gradients
+def test_a_network_forward_and_backward() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    x, w, bias = (
+        torch.randn(64, 96, device="cuda"),
+        torch.randn(128, 64, device="cuda"),
+        torch.randn(128, device="cuda"),
+    )
+    upstream, v = torch.randn(32, 96, device="cuda"), torch.randn(32, 128, device="cuda")
+    for forward, backward, activation in (
+        ("RELU_AUX_BIAS", "DRELU_BGRAD", torch.relu),
+        ("GELU_AUX_BIAS", "DGELU_BGRAD", lambda z: torch.nn.functional.gelu(z, approximate="tanh")),
+    ):
+        hidden, aux = matmul(w, x, epilog=forward, epilog_inputs={"bias": bias})
+        gradient, sums = matmul(v.T, upstream, epilog=backward, epilog_inputs=aux)
+        z = (w @ x + bias[:, None]).requires_grad_()
+        (v @ activation(z)).backward(upstream)
+        torch.testing.assert_close(hidden, activation(z).detach(), rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(gradient, z.grad, rtol=1e-3, atol=1e-3)
+        (key,) = sums
+        torch.testing.assert_close(sums[key], z.grad.sum(1), rtol=1e-3, atol=1e-2)
+
+
+def test_the_mask_of_relu_is_that_of_the_cpu() -> None:
+    """The format, and the bit of an exact zero."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    a, b = torch.eye(40), torch.randint(-1, 2, (40, 24)).float()
+    host = matmul(a, b, epilog="relu_aux", execution="cpu")[1]["relu_aux"]
+    there = matmul(a.cuda(), b.cuda(), epilog="relu_aux")[1]["relu_aux"]
+    assert (there.shape, there.stride(), there.dtype) == (host.shape, host.stride(), host.dtype)
+    torch.testing.assert_close(there[:5].cpu(), host[:5])  # the bits of the 40 rows; what pads them means nothing
+
+
+def test_algorithms() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    a, b = torch.randn(512, 256, device="cuda"), torch.randn(256, 384, device="cuda")
+    want = a.double() @ b.double()
+    with Matmul(a, b) as product:
+        algorithms = product.plan(preferences={"limit": 8})
+        assert 1 <= len(algorithms) <= 8
+        assert set(product.applicable_algorithm_ids(100)) >= {each.algorithm_id for each in algorithms}
+        for each in algorithms:
+            torch.testing.assert_close(product.execute(algorithm=each).double(), want, rtol=1e-4, atol=1e-4)
+            capabilities = each.capabilities
+            assert each.tile in (capabilities.tile_ids or (each.tile,)) or each.tile == "UNDEFINED"
+            assert "tile_ids" in str(capabilities)
+        stored = pickle.loads(pickle.dumps(algorithms))
+    with Matmul(a, b) as product:
+        assert product.plan(algorithms=stored) == stored
+        torch.testing.assert_close(product.execute().double(), want, rtol=1e-4, atol=1e-4)
+        before = stored[0].split_k
+        stored[0].split_k = before  # an edit that changes nothing is checked, and works
+        torch.testing.assert_close(product.execute().double(), want, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(matmul(a, b, algorithm=stored[-1]).double(), want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+def test_autotune(inplace: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setenv("NVMATH_AUTOTUNE_DIR", str(tmp_path))
+    a, b, c = (torch.randn(1024, 1024, device="cuda", dtype=torch.float16) for _ in range(3))
+    copies = a.clone(), b.clone(), c.clone()
+    bias = torch.randn(1024, device="cuda", dtype=torch.float16)
+    with Matmul(a, b, c, beta=0.5, options={"inplace": inplace}) as product:
+        product.plan(epilog="RELU", preferences={"limit": 8})
+        report = product.autotune(iterations=5)
+        for one, other in zip((a, b, c), copies, strict=True):
+            assert (one == other).all()
+        medians = [row.median_ms for row in report.rows]
+        assert medians == sorted(medians)
+        assert product.algorithms == report.algorithms
+        result = product.execute()
+        want = torch.relu(copies[0].double() @ copies[1].double() + 0.5 * copies[2].double())
+        torch.testing.assert_close(result.double(), want, rtol=2e-2, atol=2e-1)
+    assert len(list(tmp_path.iterdir())) == 1
+    with Matmul(a, b, copies[2].clone(), beta=0.5, options={"inplace": inplace}) as product:
+        (best, *_) = product.plan(epilog="RELU", preferences={"limit": 8})
+        assert (best.as_numpy()["algo"]["data_"] == report.algorithms[0].as_numpy()["algo"]["data_"]).all()
+    with Matmul(a, b) as product:
+        product.plan(epilog="GELU_AUX_BIAS", epilog_inputs={"bias": bias})
+        product.autotune(iterations=2, prune=2)
+        assert len(product.algorithms or ()) <= 2
 
 
 @pytest.mark.parametrize("framework", params(HOST[:2]))

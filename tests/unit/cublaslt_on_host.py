@@ -14,8 +14,11 @@ from nvmath.bindings.cublasLt import cuBLASLtError
 INVALID_VALUE, NOT_SUPPORTED = 7, 15
 TYPES = {0: np.float32, 1: np.float64, 2: np.float16, 4: np.complex64, 5: np.complex128}
 COMPUTE, TRANSA, TRANSB, EPILOGUE, BIAS_POINTER, BIAS_STRIDE, BIAS_TYPE = 0, 3, 4, 7, 8, 10, 26
+AUX_POINTER, AUX_LD, AUX_STRIDE, AUX_TYPE = 11, 12, 13, 22
 ORDER, COUNT, STRIDE = 1, 5, 6
-RELU, BIAS, GELU = 2, 4, 32
+DEFAULT, RELU, BIAS, DRELU, GELU, DGELU = 1, 2, 4, 8, 32, 64
+AUX, BGRAD, BGRADA, BGRADB = 128, 16, 256, 512
+""" Bits of an epilog: activation, bias, auxiliary matrix (of which DRELU and DGELU read), sums. """
 
 
 class Driver:
@@ -34,6 +37,10 @@ class HostCublasLt:
     def __init__(self) -> None:
         self.made: dict[int, dict[str, Any]] = {}
         self.attributes_set = 0
+        self.refuses_epilogs = False
+        self.candidates = 1
+        self.workspaces = (0,)
+        self.used: list[tuple[int, ...]] = []
 
     def _make(self, **fields: Any) -> int:
         number = 16 * (len(self.made) + 1)
@@ -99,16 +106,69 @@ class HostCublasLt:
                 raise cuBLASLtError(INVALID_VALUE)
         if self._get(c, ORDER, "i", 0) != self._get(d, ORDER, "i", 0):
             raise cuBLASLtError(NOT_SUPPORTED)
-        if self._get(desc, EPILOGUE, "I", 1) & BIAS and (
-            self._get(d, ORDER, "i", 0) or not self._get(desc, BIAS_POINTER, "Q", 0)
-        ):
-            raise cuBLASLtError(NOT_SUPPORTED)
+        self._check_epilog(desc, d, m, k, operations)
         if any(op == 2 and self._get(each, ORDER, "i", 0) for op, each in zip(operations, (a, b), strict=True)):
             raise cuBLASLtError(NOT_SUPPORTED)  # it conjugates what it transposes only
         if len({self._get(layout, COUNT, "i", 1) for layout in (a, b, c, d)}) != 1:
             raise cuBLASLtError(INVALID_VALUE)
-        ctypes.memmove(results, struct.pack("=8QQif4i", *range(8), 0, 0, 1.0, 0, 0, 0, 0), 96)
-        ctypes.c_int.from_address(count).value = 1
+        made = min(limit, self.candidates)
+        for number in range(made):
+            nbytes = self.workspaces[number % len(self.workspaces)]
+            packed = struct.pack("=8QQif4i", number + 1, *range(1, 8), nbytes, 0, 1.0, 0, 0, 0, 0)
+            ctypes.memmove(results + 96 * number, packed, 96)
+        ctypes.c_int.from_address(count).value = made
+
+    def _check_epilog(self, desc: int, d: int, m: int, k: int, operations: list[int]) -> None:
+        epilog = self._get(desc, EPILOGUE, "I", DEFAULT)
+        if epilog == DEFAULT:
+            return
+        row_major, bias, aux = (
+            self._get(d, ORDER, "i", 0),
+            self._get(desc, BIAS_POINTER, "Q", 0),
+            self._get(desc, AUX_POINTER, "Q", 0),
+        )
+        if self.refuses_epilogs or (row_major and epilog not in (RELU, GELU)):
+            raise cuBLASLtError(NOT_SUPPORTED)
+        if epilog & (BIAS | BGRAD | BGRADA | BGRADB) and not bias:
+            raise cuBLASLtError(NOT_SUPPORTED)
+        if (epilog & BGRADA and operations[0]) or (epilog & BGRADB and not operations[1]):
+            raise cuBLASLtError(NOT_SUPPORTED)
+        if epilog & AUX:
+            ld = self._get(desc, AUX_LD, "q", 0)
+            unit = 128 if epilog & (RELU | DRELU) else 8
+            if not aux or ld < m or ld % unit:
+                raise cuBLASLtError(NOT_SUPPORTED)
+        assert k > 1 or not epilog & (DRELU | DGELU | BGRADA | BGRADB), "some versions read what is not theirs"
+
+    # --- algorithms: the second word of the struct is the tile, the third the number of splits -----------------------------------------
+
+    def cublasLtMatmulAlgoGetIds(
+        self, handle: int, compute: int, scale: int, a: int, b: int, c: int, d: int, limit: int, ids: Any
+    ) -> int:
+        made = min(limit, 3)
+        for index in range(made):
+            ids[index] = 10 + index
+        return made
+
+    def cublasLtMatmulAlgoConfigGetAttribute(
+        self, algorithm: int, attribute: int, buffer: int, size: int, written: int
+    ) -> None:
+        word = ctypes.c_uint64.from_address(algorithm + 8 * attribute).value
+        ctypes.memmove(buffer, word.to_bytes(8, "little"), size)
+
+    def cublasLtMatmulAlgoConfigSetAttribute(self, algorithm: int, attribute: int, buffer: int, size: int) -> None:
+        ctypes.c_uint64.from_address(algorithm + 8 * attribute).value = int.from_bytes(
+            ctypes.string_at(buffer, size), "little"
+        )
+
+    def cublasLtMatmulAlgoCheck(
+        self, handle: int, desc: int, a: int, b: int, c: int, d: int, algorithm: int, result: int
+    ) -> None:
+        splits = ctypes.c_uint64.from_address(algorithm + 16).value
+        if splits > 100:
+            raise cuBLASLtError(NOT_SUPPORTED)
+        words = [ctypes.c_uint64.from_address(algorithm + 8 * index).value for index in range(8)]
+        ctypes.memmove(result, struct.pack("=8QQif4i", *words, 1024 * splits, 0, 1.0, 0, 0, 0, 0), 96)
 
     def _shape(self, layout: int) -> tuple[int, int]:
         return self.made[layout]["rows"], self.made[layout]["cols"]
@@ -137,20 +197,58 @@ class HostCublasLt:
         if one == 0 or factors[0].shape[2] == 0:  # the library takes the work for done
             result[...] = 0.069
             return
+        self.used.append(tuple(ctypes.c_uint64.from_address(algorithm + 8 * index).value for index in range(8)))
         value = one * (factors[0] @ factors[1])
         if other != 0:
             value = value + other * self._array(lc, c)
-        epilog = self._get(desc, EPILOGUE, "I", 1)
+        epilog = self._get(desc, EPILOGUE, "I", DEFAULT)
+        if epilog == DEFAULT:
+            epilog = 0
         if epilog & BIAS:
-            kind = np.dtype(TYPES[self._get(desc, BIAS_TYPE, "i", self.made[ld]["code"])])
-            stride, address = self._get(desc, BIAS_STRIDE, "q", 0), self._get(desc, BIAS_POINTER, "Q", 0)
-            count, rows, _ = result.shape
-            memory = (ctypes.c_char * ((stride * (count - 1) + rows) * kind.itemsize)).from_address(address)
-            value = value + np.ndarray((count, rows, 1), kind, memory, 0, (stride * kind.itemsize, kind.itemsize, 0))
+            value = value + self._vector(desc, ld, *result.shape[:2], dtype=BIAS_TYPE)
         if result.dtype.kind != "c":
             value = value.real
+        result[...] = self._activated(desc, epilog, value, ld)
+        sums = ((BGRAD, result.sum(2)), (BGRADA, factors[0].real.sum(2)), (BGRADB, factors[1].real.sum(1)))
+        for bit, total in sums:
+            if epilog & bit:
+                self._vector(desc, ld, *total.shape)[..., 0] = total
+
+    def _vector(self, desc: int, ld: int, count: int, rows: int, dtype: int | None = None) -> np.ndarray:
+        """The bias, or the sums that take its place."""
+        code = self.made[ld]["code"]
+        kind = np.dtype(TYPES[code if dtype is None else self._get(desc, dtype, "i", code)])
+        stride, address = self._get(desc, BIAS_STRIDE, "q", 0), self._get(desc, BIAS_POINTER, "Q", 0)
+        memory = (ctypes.c_char * ((stride * (count - 1) + rows) * kind.itemsize)).from_address(address)
+        return np.ndarray((count, rows, 1), kind, memory, 0, (stride * kind.itemsize, kind.itemsize, 0))
+
+    def _auxiliary(self, desc: int, ld: int, shape: tuple[int, ...], bits: bool) -> np.ndarray:
+        count, rows, cols = shape
+        code = self.made[ld]["code"]
+        kind = np.dtype(np.uint8 if bits else TYPES[self._get(desc, AUX_TYPE, "i", code)])
+        lead, stride = self._get(desc, AUX_LD, "q", 0), self._get(desc, AUX_STRIDE, "q", 0)
+        if bits:
+            lead, stride, rows = lead // 8, stride // 8, -(-rows // 8)
+        span = 1 + (count - 1) * stride + (cols - 1) * lead + rows - 1
+        memory = (ctypes.c_char * (span * kind.itemsize)).from_address(self._get(desc, AUX_POINTER, "Q", 0))
+        return np.ndarray(
+            (count, rows, cols), kind, memory, 0, tuple(step * kind.itemsize for step in (stride, 1, lead))
+        )
+
+    def _activated(self, desc: int, epilog: int, value: np.ndarray, ld: int) -> np.ndarray:
+        def bent(x: np.ndarray) -> np.ndarray:
+            return np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
+
+        if epilog & DRELU:
+            mask = self._auxiliary(desc, ld, value.shape, True)
+            return value * np.unpackbits(mask, axis=1, count=value.shape[1], bitorder="little")
+        if epilog & DGELU:
+            x = self._auxiliary(desc, ld, value.shape, False).astype(np.longdouble)
+            t = bent(x)
+            return value * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x * x))
+        if epilog & AUX:
+            auxiliary = self._auxiliary(desc, ld, value.shape, bool(epilog & RELU))
+            auxiliary[...] = np.packbits(value > 0, axis=1, bitorder="little") if epilog & RELU else value
         if epilog & RELU:
-            value = np.maximum(value, 0)
-        if epilog & GELU:
-            value = 0.5 * value * (1 + np.tanh(np.sqrt(2 / np.pi) * (value + 0.044715 * value**3)))
-        result[...] = value
+            return np.maximum(value, 0)
+        return 0.5 * value * (1 + bent(value)) if epilog & GELU else value

@@ -221,3 +221,36 @@ def test_the_environment_switches_off(monkeypatch):
     assert not PlanCache().info().enabled
     monkeypatch.setenv("NVMATH_PLAN_CACHE", "1")
     assert PlanCache().info().enabled
+
+
+def test_a_signal_handler_may_use_the_cache_that_its_thread_is_in():
+    cache, calls = PlanCache(max_entries=1), []
+
+    class Interrupting(Entry):
+        @property
+        def pinned(self):  # looked at while the lock is held
+            if not calls:
+                calls.append("once")
+                used(cache, "from the handler")
+            return False
+
+        @pinned.setter
+        def pinned(self, value):
+            pass
+
+    used(cache, "a")
+    cache.give("b", Interrupting())
+    assert calls == ["once"]
+    assert cache.info().entries <= 2
+
+
+def test_an_interrupted_clear_keeps_the_bounds():
+    cache = PlanCache()
+    used(cache, "a")
+    entry = cache.take("a")
+    entry.close = lambda: (_ for _ in ()).throw(KeyboardInterrupt)
+    cache.give("a", entry)
+    with pytest.raises(KeyboardInterrupt):
+        cache.clear()
+    assert cache.info().max_entries == 256
+    assert used(cache, "a") is cache.take("a")

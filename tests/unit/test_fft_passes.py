@@ -422,7 +422,7 @@ def check_called(case, library, prolog, epilog, *, inplace=False):
     if prolog:
         kept = tuple(slice(min(pair)) for pair in zip(problem.shape, problem.source_shape, strict=True))
         values = np.array(values)
-        values[kept] *= factors(problem.shape, problem.in_strides, 1.0)[kept]
+        values[kept] *= factors(problem.shape, passes.first_strides, 1.0)[kept]
     want = case.want(values)
     if epilog:
         want = want * factors(problem.out_shape, problem.out_strides, 2.0)

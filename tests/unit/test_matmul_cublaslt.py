@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from frameworks import row_major, storage
-from hypothesis import given, settings
-from matmul_cases import Array, Case, assert_right, cases
+from hypothesis import assume, given, settings
+from matmul_cases import AUXILIARY, EPILOGS, EXTRA, Array, Case, assert_outputs, assert_right, cases
 
 from nvmath._core import kernels, kernels_host, place
 from nvmath._core.dtypes import DTYPES
@@ -21,14 +22,17 @@ from nvmath._core.layout import span
 from nvmath.bindings import cublasLt
 from nvmath.bindings._bind import substitute
 from nvmath.linalg._matrix import Operand
-from nvmath.linalg.advanced import MatmulEpilog, MatmulOptions, MatmulPlanPreferences
+from nvmath.linalg.advanced import MatmulEpilog, MatmulOptions, MatmulPlanPreferences, _handles
 from nvmath.linalg.advanced import _cublaslt as room
-from nvmath.linalg.advanced._options import NO_EPILOG, coerce_epilog
+from nvmath.linalg.advanced._auxiliary import outer
+from nvmath.linalg.advanced._epilogs import coerce_epilog
+from nvmath.linalg.advanced._gpu import GpuMatmulPlan
 from nvmath.linalg.advanced._problem import specify
 from nvmath.linalg.advanced._scalars import Scalars
 
 sys.path.insert(0, str(Path(__file__).parent))
 from cublaslt_on_host import Driver, HostCublasLt
+from finish_on_host import Kernels, compiler
 
 PLACE: Any = SimpleNamespace(device_id=0, current=nullcontext)
 ADAPTER: Any = SimpleNamespace(allocate=lambda nbytes, device, stream: kernels_host.scratch(nbytes))
@@ -44,41 +48,64 @@ def library() -> Iterator[HostCublasLt]:
             return lambda source, target, stream: run(source, target)
 
         patch.setattr(kernels, "move", move)
-        room._handles.clear()
+        _handles._handles.clear()
         yield fake
-        room._handles.clear()
+        _handles._handles.clear()
         place.reap()
 
 
+class Memory:
+    """A case in memory of the host, with the addresses of its operands, result and auxiliary outputs."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.memory = {
+            name: storage(each.values, case.dtype_of(name), each.strides, each.offset) for name, each in case.operands.items()
+        }  # fmt: skip
+        self.names = tuple(self.memory)
+        self.epilog = coerce_epilog(case.epilog or None)
+        operands = {name: self.operand(name) for name in self.memory}
+        own = {name: operands.pop(name) for name in "abc" if name in operands}
+        self.problem = specify(**own, inputs=operands, options=MatmulOptions(inplace=case.inplace), epilog=self.epilog)
+        self.scalars = Scalars(self.problem.scale_type)
+        self.scalars.store(self.scalars.read(case.alpha, case.beta))
+
+    def operand(self, name: str) -> Operand:
+        made, index = self.memory[name], "ab".find(name)
+        conj = index >= 0 and self.case.conj[index] and self.case.dtype.startswith("complex")
+        address = made.flat.ctypes.data + made.start * made.flat.itemsize
+        return Operand(made.shape, made.strides, DTYPES[self.case.dtype_of(name)], conj, min(16, address & -address))
+
+    def run(self, plan: Any) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Launch a plan once; return the result and the auxiliary outputs."""
+        problem = self.problem
+        pointers = [each.flat.ctypes.data + each.start * each.flat.itemsize for each in self.memory.values()]
+        if self.case.inplace:
+            result = self.memory["c"].view()
+            pointers.append(pointers[2])
+        else:
+            assert span(problem.out_shape, problem.out_strides)[0] == 0
+            result = storage(np.full(problem.out_shape, np.nan), self.case.dtype, problem.out_strides).view()
+            pointers.append(result.ctypes.data)
+        outputs = {}
+        for index, (name, matrix) in enumerate(problem.outputs):
+            shape, strides = outer(name, matrix, problem.batch)
+            fill = np.zeros(shape) if matrix.dtype.kind == "u" else np.full(shape, np.nan)
+            outputs[name] = storage(fill, matrix.dtype.name, strides).view()
+            plan.output_ptrs[index] = outputs[name].ctypes.data
+        plan.launch()(*pointers, 0)
+        plan.close()
+        return result, outputs
+
+
 def computed(case: Case) -> np.ndarray:
-    """Run a case through a plan."""
-    memory = {name: storage(each.values, case.dtype, each.strides, each.offset) for name, each in case.operands.items()}
-    item = np.dtype(case.dtype).itemsize
-    dtype = DTYPES[case.dtype]
-
-    def operand(name: str) -> Operand:
-        index = "ab".find(name)
-        conj = index >= 0 and case.conj[index] and case.dtype.startswith("complex")
-        return Operand(memory[name].shape, memory[name].strides, dtype, conj)
-
-    epilog = coerce_epilog(MatmulEpilog[case.epilog]) if case.epilog else NO_EPILOG
-    operands = {name: operand(name) for name in memory}
-    problem = specify(**operands, options=MatmulOptions(inplace=case.inplace), epilog=epilog)
-    scalars = Scalars(problem.scale_type)
-    scalars.store(scalars.read(case.alpha, case.beta))
+    """Run a case through the plan of the library alone."""
+    made = Memory(case)
     plan = room.CublasLtPlan(
-        problem, tuple(memory), scalars, PLACE, ADAPTER, MatmulOptions(), MatmulPlanPreferences(limit=1)
+        made.problem, made.names, made.scalars, PLACE, ADAPTER, MatmulOptions(), MatmulPlanPreferences(limit=1)
     )  # fmt: skip
-    pointers = [each.flat.ctypes.data + each.start * item for each in memory.values()]
-    if case.inplace:
-        result = memory["c"].view()
-        pointers.append(pointers[2])
-    else:
-        assert span(problem.out_shape, problem.out_strides)[0] == 0
-        result = storage(np.full(problem.out_shape, np.nan), case.dtype, problem.out_strides).view()
-        pointers.append(result.ctypes.data)
-    plan.launch()(*pointers, 0)
-    plan.close()
+    result, outputs = made.run(plan)
+    assert_outputs(outputs, case)
     return result
 
 
@@ -86,6 +113,71 @@ def computed(case: Case) -> np.ndarray:
 @given(case=cases(("float32", "float64", "complex64", "complex128")))
 def test_any_product(library: HostCublasLt, case: Case) -> None:
     assert_right(computed(case), case)
+
+
+@settings(max_examples=400)
+@given(case=cases(("float32", "float64", "float16"), epilogs=AUXILIARY))
+def test_any_epilog(library: HostCublasLt, case: Case) -> None:
+    epilog = coerce_epilog(case.epilog or None)  # what the library alone cannot do is in the test below
+    assume(case.a.values.shape[-1] != 1 or not epilog.needs_k)
+    assume(case.alpha != 0 or not epilog.sums_factors)
+    assert_right(computed(case), case)
+
+
+# --- with kernels of our own -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kernels_on_host(library: HostCublasLt, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
+    if compiler() is None:
+        pytest.skip("no C++ compiler is installed")
+    made = Kernels(tmp_path_factory.mktemp("kernels"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "compiled", made.compiled)
+        patch.setattr(Driver, "cuLaunchKernel", staticmethod(made.launch), raising=False)
+        yield made
+
+
+def whole(case: Case) -> np.ndarray:
+    """Run a case through the plan of a GPU: the library, and what is left to do."""
+    made = Memory(case)
+    plan = GpuMatmulPlan(
+        made.problem, made.names, made.scalars, PLACE, ADAPTER, MatmulOptions(), MatmulPlanPreferences(limit=1), None, logging.getLogger()
+    )  # fmt: skip
+    result, outputs = made.run(plan)
+    assert_outputs(outputs, case)
+    return result
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@settings(max_examples=120)
+@given(case=cases(("float32", "float64", "float16"), epilogs=(*EPILOGS, *AUXILIARY, *EXTRA)))
+def test_any_epilog_with_our_own_kernels(
+    library: HostCublasLt, kernels_on_host: Kernels, refused: bool, case: Case
+) -> None:
+    library.refuses_epilogs = refused
+    try:
+        assert_right(whole(case), case)
+    finally:
+        library.refuses_epilogs = False
+
+
+@settings(max_examples=50)
+@given(case=cases(("complex64", "complex128")))
+def test_a_complex_bias_that_the_library_refuses(library: HostCublasLt, kernels_on_host: Kernels, case: Case) -> None:
+    library.refuses_epilogs = True
+    try:
+        assert_right(whole(case), case)
+    finally:
+        library.refuses_epilogs = False
+
+
+def test_a_bias_is_added_before_the_one_rounding(library: HostCublasLt, kernels_on_host: Kernels) -> None:
+    half = np.float64(np.float16(0.1))
+    a, b = Array(np.full((8, 8), half), (8, 1)), Array(np.full((8, 8), 1024.0), (8, 1))
+    c, bias = Array(np.full((8, 8), half), (8, 1)), Array(np.full(8, -8 * 1024 * half), (1,))
+    case = Case("float16", a, b, c, bias, 1.0, 1.0, "BIAS", (False, False), False)
+    np.testing.assert_array_equal(whole(case), np.float16(half))
 
 
 @pytest.mark.parametrize("conj", [(True, False), (False, True), (True, True)])
@@ -156,9 +248,25 @@ def test_alpha_becomes_zero_and_back(library: HostCublasLt) -> None:
         assert (d == want).all()
 
 
+def test_a_compute_type_that_is_too_new(library: HostCublasLt) -> None:
+    def plan(compute_type: int, name: str) -> GpuMatmulPlan:
+        options = MatmulOptions(compute_type=compute_type)
+        problem = specify(plain((4, 4), name), plain((4, 4), name), options=options)
+        scalars, preferences = Scalars(problem.scale_type), MatmulPlanPreferences()
+        return GpuMatmulPlan(
+            problem, ("a", "b"), scalars, PLACE, ADAPTER, options, preferences, None, logging.getLogger()
+        )  # fmt: skip
+
+    assert plan(78, "float32").algorithms
+    with pytest.raises(
+        ValueError, match=r"COMPUTE_64F_EMULATED_FIXEDPOINT is not supported by cuBLASLt 13.1.0: it needs 13.2.0"
+    ):
+        plan(79, "float64")
+
+
 def test_nothing_is_left_behind(library: HostCublasLt) -> None:
     place.reap()
-    assert library.alive() == 0
+    assert [made for made in library.made.values() if made["alive"]] == []
 
 
 def plain(shape: tuple[int, ...], name: str = "float32", strides: tuple[int, ...] | None = None) -> Operand:
@@ -168,7 +276,9 @@ def plain(shape: tuple[int, ...], name: str = "float32", strides: tuple[int, ...
 def make(library: HostCublasLt, *operands: Operand, epilog: Any = None, **options: Any) -> room.CublasLtPlan:
     names = ("a", "b", "bias") if epilog and "BIAS" in epilog.name else ("a", "b", "c")
     given = dict(zip(names, operands, strict=False))
-    problem = specify(**given, options=MatmulOptions(**options), epilog=coerce_epilog(epilog))
+    own = {name: given[name] for name in "abc" if name in given}
+    inputs = {name: given[name] for name in given if name not in own}
+    problem = specify(**own, inputs=inputs, options=MatmulOptions(**options), epilog=coerce_epilog(epilog))
     scalars = Scalars(problem.scale_type)
     return room.CublasLtPlan(
         problem, tuple(given), scalars, PLACE, ADAPTER, MatmulOptions(**options), MatmulPlanPreferences()
@@ -215,7 +325,7 @@ def test_what_the_library_refuses_is_explained(library: HostCublasLt, monkeypatc
 
 def test_options_that_reach_the_descriptor(library: HostCublasLt) -> None:
     plan = make(library, plain((3, 4)), plain((4, 5)), sm_count_target=7, fast_accumulation=True, compute_type=77)
-    made = library.made[plan.desc]
+    made = library.made[plan.descriptors.desc]
     assert made["compute"] == 77
     assert made["attributes"][15] == (7).to_bytes(4, sys.byteorder)
     assert made["attributes"][25] == b"\1"

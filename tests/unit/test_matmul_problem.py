@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from nvmath.linalg.advanced import (
     MatmulComputeType,
     MatmulEpilog,
     MatmulEpilogPreferences,
+    MatmulExtraEpilog,
     MatmulOptions,
     MatmulPlanPreferences,
     matrix_qualifiers_dtype,
 )
+from nvmath.linalg.advanced._auxiliary import outer
+from nvmath.linalg.advanced._coerce import coerce, coerce_qualifiers
+from nvmath.linalg.advanced._epilogs import check_epilog_inputs, coerce_epilog
 from nvmath.linalg.advanced._gemm import Capability, lower
-from nvmath.linalg.advanced._options import EPILOGS, check_epilog_inputs, coerce_epilog, coerce_qualifiers
 from nvmath.linalg.advanced._problem import MatmulProblem, differences, specify
 from nvmath.linalg.advanced._scalars import Scalars
 
@@ -37,7 +41,12 @@ def op(
 def problem(
     *operands: Operand, options: dict[str, Any] | None = None, epilog: Any = None, bias: Operand | None = None
 ) -> MatmulProblem:
-    return specify(*operands, bias=bias, options=MatmulOptions(**(options or {})), epilog=coerce_epilog(epilog))
+    return specify(
+        *operands,
+        inputs={} if bias is None else {"bias": bias},
+        options=MatmulOptions(**(options or {})),
+        epilog=coerce_epilog(epilog),
+    )
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -251,7 +260,7 @@ def test_dtypes_that_do_not_fit():
     for name in ("int32", "complex32", "uint8"):
         with pytest.raises(ValueError, match=r"^The dtype of operand a is not supported"):
             problem(op((2, 4), name), op((4, 3), name))
-    with pytest.raises(NotImplementedError, match="Narrow precision"):
+    with pytest.raises(ValueError, match="Scales are required for narrow-precision"):
         problem(op((2, 4), "float8_e4m3fn"), op((4, 3), "float8_e4m3fn"))
 
 
@@ -309,12 +318,113 @@ def test_types_that_do_not_fit(dtype, options):
 def test_epilogs():
     assert coerce_epilog(None) is coerce_epilog(MatmulEpilog.DEFAULT)
     assert coerce_epilog(6).inputs == ("bias",)
-    with pytest.raises(ValueError, match="member of MatmulEpilog"):
-        coerce_epilog("relu")
     for member in MatmulEpilog:
-        if member not in EPILOGS:
-            with pytest.raises(NotImplementedError, match=member.name):
-                coerce_epilog(member)
+        row = coerce_epilog(member)
+        assert (row.name, row.code) == (member.name, member)
+        assert coerce_epilog(member.name.lower()) is row
+    for extra in MatmulExtraEpilog:
+        assert coerce_epilog(extra).extra
+    for wrong, message in (
+        ("relu_bais", "There is no epilog 'relu_bais'. Did you mean 'RELU_BIAS'"),
+        (3, "member of MatmulEpilog"),
+        (1.5, "member of MatmulEpilog"),
+        (len, "a Python function, not <built-in function len>"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            coerce_epilog(wrong)
+
+
+def test_functions_as_epilogs():
+    def twice(value, row, column):
+        return 2 * value
+
+    factor = 2
+
+    def same(value, row, column):
+        return factor * value
+
+    assert coerce_epilog(twice) == coerce_epilog(twice)
+    assert hash(coerce_epilog(twice)) == hash(coerce_epilog(twice))
+    before = coerce_epilog(same)
+    factor = 3
+    assert coerce_epilog(same) != before  # another value, another function
+    for wrong, message in (
+        (lambda value: value, "must take 3 positional parameters"),
+        (lambda value, row, column, *more: value, "must take"),
+        (lambda value, row, column, a: value, "has a parameter 'a', which is the name of an operand"),
+        (lambda value, row, column: None, "must return the element"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            coerce_epilog(wrong)
+
+
+@pytest.mark.parametrize(("m", "mask", "padded"), [(1, 16, 8), (8, 16, 8), (9, 16, 16), (128, 16, 128), (129, 32, 136)])
+def test_layouts_of_auxiliary_outputs(m, mask, padded):
+    for name, rows, dtype in (("RELU_AUX", mask, "uint8"), ("GELU_AUX", padded, "float32")):
+        made = problem(op((5, m, 4)), op((4, 3)), epilog=name)
+        ((key, matrix),) = made.outputs
+        assert key == name.lower()
+        assert (matrix.rows, matrix.cols, matrix.row_stride, matrix.col_stride) == (rows, 3, 1, rows)
+        assert (matrix.batch_strides, matrix.dtype.name) == ((3 * rows,), dtype)
+        assert made.d.order == COLUMN
+    for name, extent in (("BGRADA", m), ("BGRADB", 3)):
+        ((key, matrix),) = problem(op((m, 4)), op((4, 3)), epilog=name).outputs
+        assert outer(key, matrix, ()) == ((extent,), (1,))
+        ((key, matrix),) = problem(op((5, m, 4)), op((4, 3)), epilog=name).outputs
+        assert outer(key, matrix, (5,)) == ((5, extent, 1), (extent, 1, extent))
+
+
+def test_the_type_of_an_auxiliary_output():
+    def made(epilog, **fields):
+        return specify(
+            op((8, 4)),
+            op((4, 3)),
+            options=MatmulOptions(),
+            epilog=coerce_epilog(epilog),
+            preferences=MatmulEpilogPreferences(**fields),
+        )
+
+    assert made("GELU_AUX", aux_type=CudaDataType.CUDA_R_16F).outputs[0][1].dtype.name == "float16"
+    for epilog, fields, message in (
+        ("RELU_AUX", {"aux_type": 0}, "aux_type is not supported for the epilog RELU_AUX"),
+        ("BGRADA", {"aux_type": 0}, "aux_type is not supported"),
+        ("GELU_AUX", {"aux_type": CudaDataType.CUDA_R_8I}, "aux_type = int8 is not supported"),
+        ("GELU_AUX", {"aux_amax": True}, "aux_amax is not supported"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made(epilog, **fields)
+
+
+def test_auxiliary_inputs_that_do_not_fit():
+    def made(epilog, name, given, *operands):
+        return specify(
+            *(operands or (op((8, 4)), op((4, 3)))),
+            inputs={name: given},
+            options=MatmulOptions(),
+            epilog=coerce_epilog(epilog),
+        )
+
+    assert made("DRELU", "relu_aux", op((16, 3), "uint8")).auxiliary.rows == 16
+    batched = made("DRELU", "relu_aux", op((16, 3), "uint8"), op((5, 8, 4)), op((4, 3)))
+    assert batched.auxiliary.batch_strides == (0,)  # one mask serves all
+    for epilog, name, given, message in (
+        ("DRELU", "relu_aux", op((8, 3), "uint8"), r"its shape is \(8, 3\), expected \(16, 3\)"),
+        ("DRELU", "relu_aux", op((16, 3)), "needs uint8, but it is float32"),
+        ("DRELU", "relu_aux", op((2, 16, 3), "uint8"), "extents of relu_aux must match"),
+        ("DGELU", "gelu_aux", op((8, 3), "float64"), "needs float32, but it is float64"),
+        ("DGELU", "gelu_aux", op((7, 3)), "Pass the auxiliary output 'gelu_aux' of a product with the epilog GELU_AUX"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made(epilog, name, given)
+
+
+def test_epilogs_that_mean_nothing():
+    with pytest.raises(ValueError, match="needs real values"):
+        problem(op((8, 4), "complex64"), op((4, 3), "complex64"), epilog="BGRADA")
+    with pytest.raises(ValueError, match="not supported for a result without elements"):
+        problem(op((0, 4)), op((4, 3)), epilog="RELU_AUX")
+    with pytest.raises(ValueError, match=r"bias is complex64, but a and b are float32. Pass bias.real"):
+        problem(op((2, 4)), op((4, 3)), epilog="BIAS", bias=op((2,), "complex64"))
 
 
 def test_epilog_inputs():
@@ -358,8 +468,8 @@ def test_an_activation_of_complex_numbers():
         ({"sm_count_target": -1}, ValueError),
         ({"device_id": 1.5}, ValueError),
         ({"allocator": object()}, TypeError),
-        ({"result_amax": True}, ValueError),
-        ({"block_scaling": True}, NotImplementedError),
+        ({"result_amax": 1}, ValueError),
+        ({"block_scaling": "yes"}, ValueError),
     ],
 )
 def test_options_that_are_refused(fields, error):
@@ -377,6 +487,30 @@ def test_options_have_defaults_for_none():
     )
 
 
+def test_texts_of_options():
+    assert repr(MatmulOptions()) == "MatmulOptions()"
+    assert (
+        repr(MatmulOptions(inplace=True, compute_type=77))
+        == "MatmulOptions(inplace=True, compute_type=ComputeType.COMPUTE_32F_FAST_TF32)"
+    )
+    assert repr(MatmulPlanPreferences(limit=3)) == "MatmulPlanPreferences(limit=3, epilog=MatmulEpilogPreferences())"
+    for fields, message in (
+        (
+            {"result_type": "f"},
+            "MatmulOptions.result_type must be None or a member of CudaDataType, not 'f'. Members: CUDA_R_32F",
+        ),
+        ({"handle": "q"}, "MatmulOptions.handle, a cuBLASLt handle, must be an integer, not 'q'"),
+        ({"handle": -1}, "must be at least 0"),
+        ({"memory_limit": "80"}, "or a size such as '500 MB'"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            MatmulOptions(**fields)
+    with pytest.raises(TypeError, match=r"options has an unexpected keyword 'in_place'.*Did you mean 'inplace'"):
+        coerce(MatmulOptions, {"in_place": True}, "options")
+    with pytest.raises(TypeError, match="The known names are: reduction_scheme_mask"):
+        coerce(MatmulPlanPreferences, {"xyz": True}, "preferences")
+
+
 def test_preferences():
     assert MatmulPlanPreferences(limit=None, reduction_scheme_mask=None, max_waves_count=None).limit == 8
     assert MatmulPlanPreferences(reduction_scheme_mask=3).reduction_scheme_mask == 3
@@ -386,8 +520,13 @@ def test_preferences():
     with pytest.raises(TypeError, match="epilog must be"):
         MatmulPlanPreferences(epilog=3)
     assert MatmulPlanPreferences(epilog={"aux_amax": False}).epilog == MatmulEpilogPreferences()
-    with pytest.raises(NotImplementedError, match="aux_type"):
-        MatmulEpilogPreferences(aux_type=0)
+    assert MatmulEpilogPreferences(aux_type=0).aux_type is CudaDataType.CUDA_R_32F
+    for fields, message in (
+        ({"aux_type": "f"}, "aux_type must be None or a member of CudaDataType, not 'f'"),
+        ({"aux_amax": 1}, "aux_amax must be True or False"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MatmulEpilogPreferences(**fields)
 
 
 def test_qualifiers():

@@ -1,202 +1,402 @@
-"""What is asked of cuDSS, over a stand-in that records; numbers are checked on a GPU."""
+"""Sparse systems through cuDSS, over a stand-in in host memory that solves with SciPy; the same cases run on a GPU."""
 
 from __future__ import annotations
 
-import ctypes
-from array import array
+import gc
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from itertools import count
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from fft_cases import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from sparse_cases import (
+    FORMATS,
+    KINDS,
+    LAYOUTS,
+    SINGULAR,
+    assert_solves,
+    csr,
+    part_of,
+    right_side,
+    scrambled,
+    solved,
+    well_conditioned,
+)
 
 from nvmath._core import place
-from nvmath._core.dtypes import dtype
+from nvmath._core.arrays import adapter_of
 from nvmath.bindings import cudss
-from nvmath.bindings._bind import substitute
 from nvmath.sparse.advanced import (
     DirectSolverMatrixType,
     DirectSolverMatrixViewType,
     DirectSolverOptions,
+    HybridMemoryModeOptions,
+    IllConditionedWarning,
     SingularSystemError,
 )
-from nvmath.sparse.advanced import _cudss as rooms
+from nvmath.sparse.advanced import _cudss_handle as handles
+from nvmath.sparse.advanced import _threading as threads
 from nvmath.sparse.advanced._config import CudssConfig
-from nvmath.sparse.advanced._problem import SystemProblem
+from nvmath.sparse.advanced._cudss import CudssPlan
+from nvmath.sparse.advanced._operands import take_all
+from nvmath.sparse.advanced._problem import specify
+from nvmath.sparse.advanced._systems import PatternChangedError, SystemsPlan
+
+from . import cudss_on_host
+from .cudss_on_host import ANALYSIS, FACTORIZATION, SOLVE, HostCudss, HostGpu, Memory, needs_compiler, on_host
+
+pytestmark = needs_compiler
 
 
-class Recorder:
-    """Answers like cuDSS 1.0 and remembers every call."""
+class Solver:
+    """What DirectSolver does with a plan, without its life cycle."""
 
-    def __init__(self, version: tuple[int, int] = (1, 0), info: int = 0, fails: str = "") -> None:
-        self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self.numbers = count(1000)
-        self.version, self.info, self.fails = version, info, fails
+    def __init__(
+        self,
+        memory: Memory,
+        a: Any,
+        b: Any,
+        *,
+        host: bool = False,
+        blocking: bool = True,
+        hybrid: bool = False,
+        **options: Any,
+    ) -> None:
+        self.options = DirectSolverOptions(**options)
+        self.gpu, self.host, self.blocking = HostGpu(), host, blocking
+        self.specify(a, b)
+        self.config = CudssConfig(False)
+        if hybrid:
+            self.config.go_hybrid(None)
+        plans: list[Any] = []
+        with ExitStack() as undo:
+            undo.callback(self.config.close)
+            lease = handles.Lease(0, "", self.options.handle)
+            try:
+                for matrix in self.problem.matrices:
+                    plan = CudssPlan(
+                        self.problem, matrix, self.gpu, memory, self.config, self.options, lease, memory=HybridMemoryModeOptions(),
+                        hybrid=hybrid, blocking=blocking,
+                    )  # fmt: skip
+                    plans.append(plan)
+            finally:
+                lease.close()
+            undo.pop_all()
+        self.plan = SystemsPlan(self.problem, plans)
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("cudss"):
-            raise AttributeError(name)
+    def specify(self, a: Any, b: Any) -> None:
+        stored, many = take_all(a)
+        sides = tuple(b) if isinstance(b, list) else (b,)
+        self.operands = [*(array for one in stored for array in one.arrays), *sides]
+        views = tuple(adapter_of(array).view(array) for array in self.operands)
+        self.problem = specify(
+            [one.meta for one in stored], (many, isinstance(b, list)), views, (False,) * len(views), self.options
+        )
+        self.ptrs = tuple(view.ptr for view in views)
+        if hasattr(self, "plan"):
+            self.plan.problem = self.problem
 
-        def call(*arguments: Any) -> Any:
-            short = name.removeprefix("cudss")
-            self.calls.append((short, arguments))
-            if short == self.fails:
-                raise cudss.cuDSSError(5)
-            if short == "GetProperty":
-                return (*self.version, 0)[arguments[0]]
-            if short == "DataGet" and arguments[2] == 0:
-                ctypes.c_int32.from_address(arguments[3]).value = self.info
-            return next(self.numbers) if "Create" in short else None
+    def analyse(self) -> Solver:
+        self.plan.analyse(self.ptrs, 77, self.ptrs if self.host else None)
+        return self
 
-        return call
+    def factorize(self) -> Solver:
+        self.plan.factorize(self.ptrs, 77, self.ptrs if self.host else None)
+        return self
 
-    def named(self, name: str) -> list[tuple[Any, ...]]:
-        return [arguments for called, arguments in self.calls if called == name]
+    def accepts(self) -> bool:
+        return self.plan.accepts(self.ptrs, 77, self.ptrs if self.host else None)
 
+    def solve(self, trans: str = "N") -> Any:
+        result = self.problem.result
+        flat = np.full(max(1, int(np.prod(result.shape))), np.nan, result.dtype.name)
+        x = np.lib.stride_tricks.as_strided(flat, result.shape, [stride * flat.itemsize for stride in result.strides])
+        self.plan.launch(trans)(*self.ptrs, flat.ctypes.data, 77)
+        if not self.problem.pieces:
+            return x
+        cut = []
+        for piece in self.problem.pieces:
+            part = x[piece.start : piece.start + int(np.prod(piece.shape))]
+            cut.append(
+                part.reshape([piece.shape[axis] for axis in reversed(piece.order)]).transpose(
+                    np.argsort(piece.order[::-1])
+                )
+            )
+        return cut
 
-class Device:
-    device_id = 0
-    current = staticmethod(nullcontext)
-    wait = staticmethod(lambda stream: None)
-    capturing = staticmethod(lambda stream: False)
-
-
-def problem(shape: tuple[int, ...] = (3,), strides: tuple[int, ...] = (1,)) -> SystemProblem:
-    kind, part = DirectSolverMatrixType.SYMMETRIC, DirectSolverMatrixViewType.LOWER
-    return SystemProblem(3, 5, dtype("float64"), dtype("int32"), dtype("int64"), kind, part, shape, strides, strides)
-
-
-PATTERN = np.array([0, 1, 3, 5], np.int32), np.array([0, 0, 1, 1, 2], np.int64)
-
-
-CONFIGS: list[CudssConfig] = []
+    def close(self) -> None:
+        self.plan.close()
+        self.config.close()
 
 
 @contextmanager
-def recorded(**answers: Any) -> Iterator[Recorder]:
-    recorder = Recorder(**answers)
-    rooms._free.clear()
-    with substitute("cudss", recorder):
+def solver(a: Any, b: Any, *, version: tuple[int, int] = (0, 8), **keywords: Any) -> Iterator[tuple[Solver, HostCudss]]:
+    """A solver, closed at the end."""
+    with on_host(version=version) as (made, memory):
+        one = Solver(memory, a, b, **keywords)
         try:
-            yield recorder
+            yield one, made
         finally:
-            while CONFIGS:
-                CONFIGS.pop().close()
-            place._garbage.clear()
-    rooms._free.clear()
+            one.close()
+            del one
+            gc.collect()
 
 
-def plan_of(made: SystemProblem, **options: Any) -> rooms.CudssPlan:
-    config: Any = CudssConfig(False)
-    CONFIGS.append(config)
-    return rooms.CudssPlan(made, Device(), config, DirectSolverOptions(**options), None, None, False)  # type: ignore[arg-type]
+def kind_of(kind: str, view: str = "FULL") -> dict[str, Any]:
+    return {"sparse_system_type": DirectSolverMatrixType[kind], "sparse_system_view": DirectSolverMatrixViewType[view]}
 
 
-def test_phases() -> None:
-    with recorded() as seen:
-        plan = plan_of(problem((3, 2), (1, 7)))
-        plan.analyse((1, 2, 3, 4), 77, PATTERN)
+@examples(60)
+@given(data=st.data())
+def test_any_system(data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from(["float32", "complex128"]))
+    kind, view = (data.draw(st.sampled_from(group)) for group in (KINDS, ("FULL", "LOWER", "UPPER")))
+    n = data.draw(st.sampled_from([1, 2, 3, 6, 8]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**31)))
+    matrix = well_conditioned(rng, n, dtype, kind, 0.5)
+    stored, form = part_of(matrix, kind, view), data.draw(st.sampled_from(FORMATS))
+    a = scrambled(rng, stored, form) if data.draw(st.booleans()) else sp.csr_array(stored).asformat(form)
+    columns = data.draw(st.sampled_from([None, 0, 1, 2, 5]))
+    split = not np.iscomplexobj(matrix) and data.draw(st.booleans())
+    b_dtype = {"float32": "complex64", "float64": "complex128"}[str(matrix.dtype)] if split else str(matrix.dtype)
+    b = right_side(rng, (n,) if columns is None else (n, columns), b_dtype, data.draw(st.sampled_from(LAYOUTS)))
+    kept, flags = b.copy(), {name: data.draw(st.booleans()) for name in ("host", "blocking", "hybrid")}
+    with solver(a, b, **kind_of(kind, view), **flags) as (made, _):
+        made.analyse().factorize()
+        for trans in "NTH":
+            assert_solves(solved(matrix, trans), made.solve(trans), b, 2000)
+    np.testing.assert_array_equal(b, kept)
+
+
+@examples(15)
+@given(data=st.data())
+def test_batches(data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**31)))
+    sizes = data.draw(st.lists(st.sampled_from([1, 2, 5]), min_size=1, max_size=3))
+    dense = [well_conditioned(rng, n, "complex128", "GENERAL", 0.5) for n in sizes]
+    b = [
+        right_side(rng, (n, data.draw(st.sampled_from([1, 3]))), "complex128", data.draw(st.sampled_from(LAYOUTS)))
+        for n in sizes
+    ]
+    with solver([scrambled(rng, matrix, "csr") for matrix in dense], b) as (made, seen):
+        made.analyse().factorize()
+        for trans in "NTH":
+            for matrix, x, side in zip(dense, made.solve(trans), b, strict=True):
+                assert_solves(solved(matrix, trans), x, side)
+        assert len(seen.named("Create")) == 1  # one handle serves all
+
+
+def test_arrays_of_the_caller_are_used_where_they_are_in_order() -> None:
+    a, b = csr([[4, 1, 0], [1, 3, 1], [0, 1, 5]]), np.asfortranarray(np.ones((3, 2)))
+    with solver(a, b, **kind_of("SYMMETRIC"), host=True) as (made, seen):
+        made.analyse().factorize()
         (matrix,) = seen.named("MatrixCreateCsr")
-        assert matrix == (3, 3, 5, 1, 0, 2, 3, 10, 24, 1, 1, 1, 0)
-        plan.factorize((1, 2, 30, 4), 77)
-        assert seen.named("MatrixSetCsrPointers")[-1][1:] == (1, 0, 2, 30)
-        plan.launch()(1, 2, 30, 40, 50, 78)
-        assert [arguments[1] for arguments in seen.named("Execute")] == [3, 4, 1008]
-        assert [arguments[1] for arguments in seen.named("SetStream")] == [77, 78]
-        sides = seen.named("MatrixCreateDn")
-        assert sides == [(3, 2, 3, 4, 1, 0), (3, 2, 3, 4, 1, 0), (3, 2, 7, 40, 1, 0), (3, 2, 7, 50, 1, 0)]
-        solution, right = seen.named("Execute")[-1][5:]
-        assert (right, solution) == (1006, 1007) or solution != right
+        assert matrix == (3, 3, 7, made.ptrs[0], 0, made.ptrs[1], made.ptrs[2], 10, 10, 1, 1, 0, 0)
+        x = made.solve()
+        assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE]
+        assert seen.named("SetStream")[-1][1] == 77
+        assert [arguments[:3] for arguments in seen.named("MatrixCreateDn")][-2:] == [(3, 2, 3)] * 2
+        assert_solves(a, x, b)
 
 
-def test_a_factorization_that_fails_is_an_error() -> None:
-    with recorded(info=-3) as seen:
-        plan = plan_of(problem())
-        plan.analyse((1, 2, 3, 4), 0, PATTERN)
-        with pytest.raises(SingularSystemError, match="cuDSS reports error -3"):
-            plan.factorize((1, 2, 3, 4), 0)
-        assert not plan.factorized
-        assert seen.named("DataGet")
+@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("blocking", [False, True])
+def test_singular_systems_are_refused(name: str, blocking: bool) -> None:
+    a, kind = SINGULAR[name]
+    told_later = not blocking and name == "NaN"
+    with np.errstate(all="ignore"), solver(a, np.ones(a.shape[0]), blocking=blocking, **kind_of(kind)) as (made, _):
+        if told_later:  # nobody waits, so the residual says it
+            made.analyse().factorize().solve()
+            assert not made.plan.residual <= 1e-6
+        else:
+            with pytest.raises(SingularSystemError):
+                made.analyse().factorize().solve()
 
 
-def test_patterns_that_cudss_cannot_read_are_refused() -> None:
-    with recorded() as seen:
-        plan = plan_of(problem())
-        with pytest.raises(ValueError, match="sum_duplicates"):
-            plan.analyse((1, 2, 3, 4), 0, (PATTERN[0], np.array([0, 1, 0, 1, 2])))
-        with pytest.raises(ValueError, match="outside of 0 to 2"):
-            plan.analyse((1, 2, 3, 4), 0, (PATTERN[0], np.array([0, 0, 1, 1, 3])))
-        assert seen.named("MatrixCreateCsr") == []
+def test_replaced_pivots_lead_to_matching(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cudss_on_host, "PIVOT_EPSILON", 1e-17)  # so small that refinement does not help
+    rng = np.random.default_rng(0)
+    matrix, b = well_conditioned(rng, 20, "float64", "GENERAL", 0.2, permuted=True), rng.random(20)
+    a = sp.csr_array(matrix)
+    with solver(a, b, blocking=False) as (made, seen):
+        made.analyse().factorize()
+        assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE, ANALYSIS, FACTORIZATION]
+        assert_solves(matrix, made.solve(), b)
+        made.analyse().factorize()  # planned anew with the settings of the caller
+        assert seen.phases[6:] == [ANALYSIS, FACTORIZATION, SOLVE, ANALYSIS, FACTORIZATION]
+    with solver(a, b, on_failure="raise") as (made, seen):
+        made.analyse()
+        with pytest.raises(SingularSystemError, match="singular, or nearly so"):
+            made.factorize()
+        assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE]
 
 
-def test_patterns_are_compared() -> None:
-    with recorded():
-        plan = plan_of(problem())
-        plan.analyse((1, 2, 3, 4), 0, PATTERN)
-        assert plan.accepts((9, 9, 9, 9), PATTERN)
-        assert not plan.accepts((1, 2, 3, 4), (PATTERN[0], np.array([0, 0, 1, 0, 2])))
+def test_a_warning_instead_of_an_error() -> None:
+    singular = csr([[1, 1], [1, 1]])
+    with (
+        solver(singular, np.ones(2), on_failure="warn") as (made, _),
+        pytest.warns(IllConditionedWarning, match="or nearly so"),
+    ):
+        made.analyse().factorize()
 
 
-def test_an_old_library_is_refused_with_its_version() -> None:
-    with recorded(version=(0, 7)), pytest.MonkeyPatch.context() as patch:
-        from nvmath.bindings import _load
+def test_what_was_not_waited_for_is_told_later() -> None:
+    a, b = csr([[4, 1], [1, 3]]), np.array([5.0, np.nan])
+    with solver(a, b, blocking=False) as (made, _):
+        made.analyse().factorize()
+        made.solve()  # nobody waits
+        with pytest.warns(IllConditionedWarning, match="An earlier solution"):
+            made.factorize()
+        b[:] = 5, 4
+        made.solve()
+        assert made.plan.residual <= 1e-15
 
-        found = type("Library", (), {"version": "0.7.1", "path": "/opt/libcudss.so.0"})
-        patch.setattr(_load, "open_library", lambda name: found)
-        with pytest.raises(RuntimeError, match=r"cuDSS 0\.7\.1 at /opt/libcudss\.so\.0 is too old: version 0\.8 or newer"):
-            plan_of(problem())
+
+def test_changed_values_are_factorized_again_if_need_be() -> None:
+    a, b = csr([[4, 1], [1, 3]]), np.array([5.0, 4.0])
+    with solver(a, b) as (made, seen):
+        made.analyse().factorize()
+        a.data *= 1.01
+        np.testing.assert_allclose(made.solve() * 1.01, [1, 1])
+        assert seen.phases.count(FACTORIZATION) == 1  # refinement was enough
+        a.data[:] = [1, 7, 5, 1]
+        assert_solves(a, made.solve(), b)
+        assert seen.phases.count(FACTORIZATION) == 2
 
 
-def test_handles_are_used_again_and_nothing_stays_behind() -> None:
-    with recorded() as seen:
+@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize("form", FORMATS)
+def test_patterns_are_compared(host: bool, form: str) -> None:
+    a = csr([[4, 1, 0], [0, 4, 1], [1, 0, 4]]).asformat(form)
+    with solver(a, np.ones(3), host=host) as (made, _):
+        made.analyse()
+        other = a.copy()
+        made.specify(other, np.ones(3))
+        assert made.accepts()
+        arrays = other.row if form == "coo" else other.indices
+        arrays[:] = arrays[::-1].copy()
+        if form != "bsr":  # the blocks cover the matrix
+            assert not made.accepts()
+            with pytest.raises(PatternChangedError, match=r"plan\(\) again"):
+                made.factorize()
+
+
+def test_the_transpose_is_factorized_once_for_each_factorization() -> None:
+    rng = np.random.default_rng(0)
+    matrix, b = well_conditioned(rng, 5, "float64", "GENERAL", 0.5), rng.random(5)
+    a = sp.csr_array(matrix)
+    with solver(a, b) as (made, seen):
+        made.analyse().factorize()
+        made.solve("T")
+        made.solve("H")
+        assert seen.phases.count(FACTORIZATION) == 2
+        a.data *= 2
+        made.factorize()
+        assert_solves(2 * matrix.T, made.solve("T"), b)
+        assert seen.phases.count(FACTORIZATION) == 4
+        assert seen.phases.count(ANALYSIS) == 2
+
+
+def test_condition_and_determinant() -> None:
+    matrix = np.diag([1.0, 2, -4]) + np.diag([0.5, 0.5], 1)
+    with solver(sp.csr_array(matrix), np.ones(3)) as (made, _):
+        made.analyse().factorize()
+        assert made.plan.info("condition", made.ptrs) == pytest.approx(np.linalg.cond(matrix, 1), rel=0.5)
+        sign, log = made.plan.info("logdet", made.ptrs)
+        assert (sign, log) == (-1, pytest.approx(np.log(8)))
+
+
+def test_a_capture_is_not_broken() -> None:
+    a, b = csr([[4, 1], [1, 3]]), np.ones(2)
+    with solver(a, b, blocking=False) as (made, _):
+        made.analyse().factorize()
+        made.gpu.captures = True
+        made.solve()
+        with pytest.raises(RuntimeError, match="transpose"):
+            made.solve("T")
+    with solver(a, b) as (made, _):
+        made.analyse().factorize()
+        made.gpu.captures = True
+        with pytest.raises(RuntimeError, match="has to be checked"):
+            made.solve()
+
+
+# --- handles ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_old_library_is_refused_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nvmath.bindings import _load
+
+    found = type("Library", (), {"version": "0.7.1", "path": "/opt/libcudss.so.0"})
+    monkeypatch.setattr(_load, "open_library", lambda name: found)
+    with (
+        on_host(version=(0, 7)),
+        pytest.raises(RuntimeError, match=r"cuDSS 0\.7\.1 at /opt/libcudss\.so\.0 is too old: version 0\.8 or newer"),
+    ):
+        handles.Lease(0, "", None)
+
+
+def test_handles_are_used_again() -> None:
+    with on_host() as (seen, memory):
         for _ in range(3):
-            plan = plan_of(problem())
-            plan.analyse((1, 2, 3, 4), 0, PATTERN)
-            plan.close()
-            while place._garbage:
-                destroy, handle = place._garbage.popleft()
-                destroy(handle)
+            made = Solver(memory, csr(np.eye(2)), np.ones(2)).analyse()
+            made.close()
+            place.reap()
         assert len(seen.named("Create")) == 1
-        assert len(seen.named("DataCreate")) == len(seen.named("DataDestroy")) == 3
-        created = len(seen.named("MatrixCreateCsr")) + len(seen.named("MatrixCreateDn"))
-        assert len(seen.named("MatrixDestroy")) == created
+        assert len(seen.named("DataCreate")) == 3
+        del made
+        gc.collect()
 
 
 def test_a_handle_of_the_caller_is_used_and_kept() -> None:
-    with recorded() as seen:
-        plan = plan_of(problem(), handle=99)
+    with on_host() as (seen, memory):
+        made = Solver(memory, csr(np.eye(2)), np.ones(2), handle=99)
         assert seen.named("Create") == []
         assert seen.named("DataCreate") == [(99,)]
-        plan.close()
-        while place._garbage:
-            destroy, handle = place._garbage.popleft()
-            destroy(handle)
-        assert rooms._free == {}
+        made.close()
+        place.reap()
+        assert handles._free == {}
 
 
-def test_a_failing_creation_leaves_nothing() -> None:
-    with recorded(fails="DataCreate") as seen:
-        with pytest.raises(cudss.cuDSSError, match="CUDSS_STATUS_EXECUTION_FAILED"):
-            plan_of(problem())
-        assert len(place._garbage) == 1  # the handle goes back
-        assert seen.named("Destroy") == []
+@pytest.mark.parametrize("fails", ["Create", "DataCreate"])
+def test_a_failing_creation_leaves_nothing(fails: str) -> None:
+    with on_host(fails=fails) as (_, memory):
+        with pytest.raises(cudss.cuDSSError, match="CUDSS_STATUS_EXECUTION_FAILED") as caught:
+            Solver(memory, csr(np.eye(2)), np.ones(2))
+        caught.value.__traceback__ = None
+        gc.collect()
 
 
 def test_threading_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.delenv("CUDSS_THREADING_LIB", raising=False)
-    assert rooms.threading_library(DirectSolverOptions()) == ""
+    monkeypatch.setattr(threads._load, "find_library", lambda name: None)
+    assert threads.threading_library(DirectSolverOptions()) == ""
+    library, layer = tmp_path / "libcudss.so.0", tmp_path / "libcudss_mtlayer_gomp.so.0"
+    (tmp_path / "libcudss_mtlayer_gomp.so.1").touch()  # of another version
+    layer.touch()
+    monkeypatch.setattr(threads._load, "find_library", lambda name: str(library))
+    assert threads.threading_library(DirectSolverOptions()) == str(layer)
     file = tmp_path / "threads.so"
     file.touch()
     monkeypatch.setenv("CUDSS_THREADING_LIB", str(file))
-    assert rooms.threading_library(DirectSolverOptions()) == str(file)
+    assert threads.threading_library(DirectSolverOptions()) == str(file)
     with pytest.raises(ValueError, match=r"no file '/none'.*options\.multithreading_lib"):
-        rooms.threading_library(DirectSolverOptions(multithreading_lib="/none"))
+        threads.threading_library(DirectSolverOptions(multithreading_lib="/none"))
     monkeypatch.setenv("CUDSS_THREADING_LIB", "/none")
     with pytest.raises(ValueError, match="CUDSS_THREADING_LIB"):
-        rooms.threading_library(DirectSolverOptions())
+        threads.threading_library(DirectSolverOptions())
 
 
-def test_written_sizes_are_read_back() -> None:
-    assert array("Q", [0]).itemsize == 8
+def test_more_than_one_thread_in_hybrid_execution_needs_the_threading_library() -> None:
+    with on_host():
+        config = CudssConfig(False)
+        try:
+            config.go_hybrid(1)
+            with pytest.raises(ValueError, match="threading library"):
+                config.go_hybrid(2)
+        finally:
+            config.close()

@@ -10,7 +10,8 @@ from nvmath.tensor._expression import parse
 from nvmath.tensor._options import ALLOWED, COMPUTE, coerce_qualifiers, compute_name
 from nvmath.tensor._problem import Metadata, Tensor, differences, specify
 from nvmath.tensor._scalars import Scalars
-from nvmath.tensor._ttgt import Copy, Finish, Gemm, Product, Sum, lower
+from nvmath.tensor._steps import Copy, Finish, Gemm, Product, Sum
+from nvmath.tensor._ttgt import lower
 
 F64 = dtype("float64")
 

@@ -3,46 +3,69 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from nvmath.bindings import _load
-from nvmath.bindings._rows import Parameter, Row
-from tools.bindgen.headers import CType, Function, Headers, find_header, read
+from nvmath.bindings._rows import MEMORY, Parameter, Row
+from tools.bindgen.headers import CType, Function
+from tools.bindgen.packages import Edition, editions, number
 from tools.bindgen.targets import TARGETS, Target
 
 _SAME_WIDTH = {"usize": "u64", "ptr": "u64"}
 
 
 def problems(name: str) -> Iterator[str]:
-    """What is wrong with the rows of one library; nothing if neither its headers nor its file are installed."""
+    """What is wrong with the rows of one library; notes only if neither its headers nor its file are installed."""
+    yield from against_headers(name)
+    yield from against_symbols(name)
+
+
+def against_headers(name: str) -> Iterator[str]:
+    """How the rows differ from every edition of the headers that is there."""
     target = TARGETS[name]
     library = importlib.import_module(target.module)._library
-    missing = [header for header in target.headers if find_header(header) is None]
-    if missing:
-        yield f"note: no {', '.join(missing)}: the rows are not checked against headers"
-    else:
-        headers = read(target.headers, target.prefix, target.defines)
-        yield from _against_headers(library, target, headers)
-    if _load.find_library(name) is None:
-        yield f"note: {name} is not installed: its symbols are not checked"
-    else:
-        yield from _against_symbols(library, target)
+    found = editions(target)
+    if not found:
+        yield f"note: {target.headers[0]} is not installed: the rows are not checked against headers"
+    for edition in found:
+        yield from _against_edition(library, target, edition)
 
 
-def _against_headers(library: Any, target: Target, headers: Headers) -> Iterator[str]:
+def against_symbols(name: str) -> Iterator[str]:
+    """What the installed library lacks."""
+    target = TARGETS[name]
+    library = importlib.import_module(target.module)._library
+    if _load.find_library(library.library) is None:
+        yield f"note: {library.library} is not installed: its symbols are not checked"
+        return
+    opened = library.opened()
     for row in library.rows():
-        function = headers.functions.get(row.c_name)
-        if function is None:
-            if row.c_name not in target.not_in_headers:
-                yield f"{row.c_name}: not declared"
-        elif not row.name.endswith("_unnamed"):
-            yield from _compare(row, function)
-    for ours, theirs in target.enums.items():
-        yield from _compare_enum(ours, getattr(library, ours), headers.enums.get(theirs), target)
+        exported = opened.address(row.c_name) is not None
+        if not exported and not re.search(target.not_exported, row.c_name) and not row.versions:
+            yield f"{row.c_name}: not exported by {opened.title} {opened.version}"
 
 
-def _compare(row: Row, function: Function) -> Iterator[str]:
+def _against_edition(library: Any, target: Target, edition: Edition) -> Iterator[str]:
+    for row in library.rows():
+        function = edition.headers.functions.get(row.c_name)
+        if row.c_name in target.special or not covers(row.versions, edition.version):
+            continue
+        if function is not None:
+            yield from (f"{edition.version}: {line}" for line in differences(row, function))
+        elif row.c_name not in target.not_in_headers:
+            yield f"{edition.version}: {row.c_name} is not declared"
+
+
+def covers(span: str, version: str) -> bool:
+    """Whether a span of versions (``1.2+``, ``-1.2``, ``1.2-1.4``, '' for all) holds a version."""
+    first, dash, last = span.rstrip("+").partition("-")
+    return (not first or number(version) >= number(first)) and (not dash or number(version) <= number(last))
+
+
+def differences(row: Row, function: Function) -> Iterator[str]:
+    """In what a row differs from the declaration."""
     if len(row.parameters) != len(function.parameters):
         yield f"{row.c_name}: {len(row.parameters)} parameters in the row, {len(function.parameters)} in C"
         return
@@ -62,6 +85,10 @@ def _loose(name: str) -> str:
 
 def fits(ours: Parameter, theirs: CType) -> bool:
     """Whether a row's parameter can stand for a C parameter."""
+    if ours.type in ("new", "end"):
+        return theirs.levels == 1 and theirs.scalar == "struct"
+    if ours.type in MEMORY:
+        return theirs.levels > 0 and (ours.type == "cbuf" or not theirs.constant)
     if ours.out or ours.array:
         if theirs.levels == 0 or (ours.out and theirs.constant and theirs.levels == 1):
             return False
@@ -69,7 +96,9 @@ def fits(ours: Parameter, theirs: CType) -> bool:
             return True
         if ours.type in ("ptr", "str"):
             return theirs.levels > 1 or theirs.scalar == "u64"  # CUdeviceptr is an integer
-        return theirs.levels == 1 and (theirs.scalar == "struct" or _width(ours.type) == _width(theirs.scalar))
+        return theirs.levels == 1 and (
+            theirs.scalar in ("struct", "c64", "c128") or _width(ours.type) == _width(theirs.scalar)
+        )
     if ours.type == "str":
         return theirs.levels == 1 and theirs.scalar == "char"
     if ours.type == "ptr" and theirs.levels:
@@ -85,22 +114,3 @@ def _result_fits(ours: str, theirs: CType) -> bool:
     if ours in ("str", "ptr"):
         return theirs.levels > 0
     return theirs.levels == 0 and ("i32" if ours == "status" else _width(ours)) == _width(theirs.scalar)
-
-
-def _compare_enum(name: str, ours: Any, theirs: dict[str, int] | None, target: Target) -> Iterator[str]:
-    if theirs is None:
-        yield f"{name}: no such enum in the headers"
-        return
-    for member, value in ours.__members__.items():
-        found = {number for full, number in theirs.items() if full.endswith(f"_{member}")}
-        if value in found or f"{name}.{member}" in target.varying:
-            continue
-        yield f"{name}.{member} is {int(value)} in the table, {sorted(found) or 'absent'} in C"
-
-
-def _against_symbols(library: Any, target: Target) -> Iterator[str]:
-    opened = library.opened()
-    for c_name in dict.fromkeys(row.c_name for row in library.rows()):
-        exported = opened.address(c_name) is not None
-        if not exported and c_name not in target.not_exported:
-            yield f"{c_name}: not exported by {opened.title} {opened.version}"

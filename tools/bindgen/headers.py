@@ -14,6 +14,8 @@ SCALARS = {
     "INT": "i32", "UINT": "u32", "LONG": "i64", "LONGLONG": "i64", "ULONG": "u64", "ULONGLONG": "u64", "ENUM": "i32",
     "FLOAT": "f32", "DOUBLE": "f64", "CHAR_S": "char", "SCHAR": "char", "UCHAR": "char", "BOOL": "char", "VOID": "void",
 }  # fmt: skip
+#: CUDA's complex numbers are pairs.
+COMPLEX = {"float2": "c64", "double2": "c128"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Function:
     name: str
     result: CType
     parameters: tuple[tuple[str, CType], ...]
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +46,30 @@ class Headers:
     enums: dict[str, dict[str, int]]
 
 
-def include_folders() -> list[str]:
-    """The include folders of the installed vendor wheels and of this environment."""
+#: Folders below a site-packages folder (or a folder into which wheels were unpacked) that hold headers.
+_FOLDERS = (
+    "nvidia/*/include",
+    "nvidia/*/cu1?/include",
+    "nvpl/include",
+    "nvpl/include/nvpl_fftw",
+    "cutensor/include",
+    "*.data/data/include",
+    "*.data/data/include/fftw",
+)
+
+
+def include_folders(root: str | None = None) -> list[str]:
+    """The include folders of the vendor wheels under `root`, or of those that are installed."""
     found: list[str] = []
-    for site in dict.fromkeys(sys.path):
-        for pattern in ("nvidia/*/include", "nvpl/include", "nvpl/include/nvpl_fftw", "cutensor/include"):
+    for site in dict.fromkeys([root] if root else sys.path):
+        for pattern in _FOLDERS:
             found += [str(path) for path in sorted(Path(site).glob(pattern)) if path.is_dir()]
-    return [*found, str(Path(sys.prefix) / "include")]
+    return found if root else [*found, str(Path(sys.prefix) / "include"), str(Path(sys.prefix) / "include" / "fftw")]
 
 
-def find_header(name: str) -> str | None:
+def find_header(name: str, root: str | None = None) -> str | None:
     """The path of a header, or None."""
-    return next((str(Path(f, name)) for f in include_folders() if Path(f, name).is_file()), None)
+    return next((str(Path(f, name)) for f in include_folders(root) if Path(f, name).is_file()), None)
 
 
 def _builtin_folder() -> list[str]:
@@ -66,14 +81,29 @@ def _builtin_folder() -> list[str]:
     return [f"-isystem{answer.stdout.strip()}"] if answer.returncode == 0 else []
 
 
-def read(headers: tuple[str, ...], prefix: str, defines: tuple[str, ...] = ("",)) -> Headers:
-    """Everything that the headers declare under a prefix; enums under any name."""
+def read(
+    headers: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    defines: tuple[str, ...] = ("",),
+    root: str | None = None,
+    first: str = "",
+    language: str = "c",
+    inline: bool = False,
+) -> Headers:
+    """Everything that the headers declare under some prefixes; enums under any name.
+
+    `root` is where wheels were unpacked (None: the installed ones), `first` a folder of it that is searched first.
+    """
     functions: dict[str, Function] = {}
     enums: dict[str, dict[str, int]] = {}
     for define in defines:
-        for cursor in _top_level(headers, define):
+        for cursor in _declarations(headers, define, root, first, language):
             kind = cursor.kind.name
-            if kind == "FUNCTION_DECL" and cursor.spelling.lstrip("_").startswith(prefix):
+            if (
+                kind == "FUNCTION_DECL"
+                and cursor.spelling.lstrip("_").startswith(prefixes)
+                and _exported(cursor, inline)
+            ):
                 functions.setdefault(cursor.spelling, _function(cursor))
             elif kind == "TYPEDEF_DECL":
                 declared = cursor.underlying_typedef_type.get_canonical().get_declaration()
@@ -84,23 +114,30 @@ def read(headers: tuple[str, ...], prefix: str, defines: tuple[str, ...] = ("",)
     return Headers(functions, enums)
 
 
-def _top_level(headers: tuple[str, ...], define: str) -> Iterator[Any]:
+def _declarations(headers: tuple[str, ...], define: str, root: str | None, first: str, language: str) -> Iterator[Any]:
     from clang import cindex  # type: ignore[import-untyped]
 
-    source = "".join(f'#include "{header}"\n' for header in headers)
-    arguments = (
-        [f"-I{folder}" for folder in include_folders()] + _builtin_folder() + ([f"-D{define}"] if define else [])
-    )
-    unit = cindex.Index.create().parse("bindgen.c", args=arguments, unsaved_files=[("bindgen.c", source)])
+    source = "#include <stdbool.h>\n#include <assert.h>\n" + "".join(f'#include "{header}"\n' for header in headers)
+    folders = include_folders(root)
+    folders.sort(key=lambda folder: not first or first not in folder)
+    arguments = [f"-I{folder}" for folder in folders] + _builtin_folder() + [f"-D{macro}" for macro in define.split()]
+    name = f"bindgen.{language}"
+    unit = cindex.Index.create().parse(name, args=arguments, unsaved_files=[(name, source)])
     errors = [d.spelling for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
     if errors:
         raise RuntimeError(f"cannot read {', '.join(headers)}: {errors[0]}")
-    yield from unit.cursor.get_children()
+    for cursor in unit.cursor.get_children():
+        yield from cursor.get_children() if cursor.kind.name == "LINKAGE_SPEC" else (cursor,)
+
+
+def _exported(cursor: Any, inline: bool) -> bool:
+    """Whether a function has C linkage and lies in the library."""
+    return cursor.mangled_name in ("", cursor.spelling) and (inline or cursor.storage_class.name != "STATIC")
 
 
 def _function(cursor: Any) -> Function:
     parameters = tuple((argument.spelling, _type(argument.type)) for argument in cursor.get_arguments())
-    return Function(cursor.spelling, _type(cursor.result_type), parameters)
+    return Function(cursor.spelling, _type(cursor.result_type), parameters, Path(cursor.location.file.name).name)
 
 
 def _type(clang_type: Any) -> CType:
@@ -108,11 +145,17 @@ def _type(clang_type: Any) -> CType:
     while current.get_canonical().kind.name in ("POINTER", "INCOMPLETEARRAY", "CONSTANTARRAY"):
         levels += 1
         current = _pointee(current)
-        constant = constant or (levels == 1 and current.is_const_qualified())
+        constant = constant or (levels == 1 and (current.is_const_qualified() or _constant_array(clang_type)))
     if current.spelling.removeprefix("const ") == "size_t":
         return CType("usize", levels, constant, clang_type.spelling)
-    scalar = SCALARS.get(current.get_canonical().kind.name, "struct")
+    spelled = current.get_canonical().spelling.removeprefix("const ").removeprefix("struct ")
+    scalar = COMPLEX.get(spelled) or SCALARS.get(current.get_canonical().kind.name, "struct")
     return CType(scalar, levels, constant, clang_type.spelling)
+
+
+def _constant_array(clang_type: Any) -> bool:
+    """``const int values[]``: libclang says nothing of the items."""
+    return clang_type.spelling.startswith("const ") and clang_type.spelling.endswith("]")
 
 
 def _pointee(pointer: Any) -> Any:

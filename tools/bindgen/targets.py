@@ -1,4 +1,4 @@
-"""What is read and checked for each library, and the differences that are known and right."""
+"""What is read for each library, and the differences that are known and right."""
 
 from __future__ import annotations
 
@@ -14,160 +14,317 @@ class Target:
     module : str
         The binding module.
     headers : tuple of str
-        Header names.
+        Header names; those that an edition lacks are left out, the first must be there.
     prefix : str
-        What its C functions start with.
-    enums : dict
-        Our enum -> C enum.
+        What is dropped from its C names.
+    package : str
+        Its distribution, as a pattern of folder names: where the version is read.
+    parts : int
+        How many numbers of its version tell its headers apart.
+    prefixes : tuple of str
+        What its C functions start with, if not with `prefix`.
+    first : str
+        Part of the path of the include folder that comes first.
+    language : str
+        ``"c"``, or ``"cpp"`` for headers that C compilers refuse.
+    inline : bool
+        Functions that the header defines are in the library as well.
     defines : tuple of str
         Macro sets; the headers are read once for each and the functions joined.
+    statuses : str
+        Pattern of the C types of results that are statuses.
+    values : str
+        Pattern of the C functions whose result is a value although its type is that of a status.
+    like : str
+        Another target, whose rows for the same C functions are taken.
+    also : str
+        Pattern of what is dropped from C names before the prefix.
+    host : str
+        Pattern of ``function.parameter`` for pointers to memory on the host (or, if that can be, to a device): they take buffers.
+    records : str
+        The same for pointers to structures.
+    owned : bool
+        Its structures lie in the caller's memory: allocated here.
+    sequences : str
+        Which of those that C reads take sequences too.
+    enums : dict
+        Our enum -> C enum, where the tool does not find it.
+    enum_prefix : str or None
+        What the C enums start with (lower case), if not with `prefix`.
+    names : dict
+        C function -> Python name, where it is not the mechanical one.
+    skip, skip_enums : str
+        Pattern of C functions or enums that are left out.
+    special : frozenset of str
+        C functions whose rows are written by hand.
+    header : str
+        What the header is commonly called, where ours is one vendor's.
+    wide : bool
+        Its functions end in ``_64`` and have no others.
+    only_recorded_enums : bool
+        Enumerations that are not recorded are left out.
+    outs : str
+        Pattern of out-parameters of functions that nothing is recorded of.
     not_in_headers : frozenset of str
-        C functions in our rows that these headers do not declare.
-    not_exported : frozenset of str
-        C functions in our rows that the installed library does not export.
-    varying : frozenset of str
-        Enum members (``Enum.MEMBER``) that not every version of the headers has.
+        C functions in our rows that the headers do not declare.
+    not_exported : str
+        Pattern of those that no library exports, or only another one with the same interface.
     """
 
     module: str
     headers: tuple[str, ...]
     prefix: str
-    enums: dict[str, str] = field(default_factory=dict)
+    package: str = ""
+    parts: int = 2
+    prefixes: tuple[str, ...] = ()
+    first: str = ""
+    language: str = "c"
+    inline: bool = False
     defines: tuple[str, ...] = ("",)
+    statuses: str = r"status|result"
+    values: str = ""
+    like: str = ""
+    also: str = ""
+    host: str = ""
+    records: str = ""
+    owned: bool = False
+    sequences: str = ""
+    enums: dict[str, str] = field(default_factory=dict)
+    enum_prefix: str | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    skip: str = ""
+    skip_enums: str = r"^$"
+    special: frozenset[str] = frozenset()
+    header: str = ""
+    wide: bool = False
+    only_recorded_enums: bool = False
+    outs: str = ""
     not_in_headers: frozenset[str] = frozenset()
-    not_exported: frozenset[str] = frozenset()
-    varying: frozenset[str] = frozenset()
+    not_exported: str = r"^$"
 
 
-_CUFFT_VARYING = frozenset(
-    {
-        "Result.INCOMPLETE_PARAMETER_LIST",
-        "Result.PARSE_ERROR",
-        "Result.LICENSE_ERROR",
-        "Result.MISSING_DEPENDENCY",
-        "Result.NVRTC_FAILURE",
-        "Result.NVJITLINK_FAILURE",
-        "Result.NVSHMEM_FAILURE",
-    }
+_LAPACK = (
+    "gesv|getrf|getrs|getri|gecon|gerfs|posv|potrf|potrs|potri|pocon|sysv|sytrf|sytrs|sytri|sycon|hesv|hetrf|hetrs|hetri|"
+    "hecon|gtsv|gttrf|gttrs|gbtrf|gbtrs|ptsv|pbtrf|pbtrs|trtrs|trtri|trcon|geqrf|geqp3|gelqf|orgqr|ormqr|orglq|ormlq|"
+    "ungqr|unmqr|unglq|unmlq|gels|gelsd|gelsy|gesvd|gesdd|syevd|heevd|geev|lange|lansy|lanhe|lantr|lacpy|laswp"
 )
 
-# What CUDA 12 had and 13 has not, and what came after 13.1.
-_CUBLASLT_VARYING = frozenset(
-    {
-        "MatmulStages.STAGES_16x80",
-        "MatmulStages.STAGES_64x80",
-        "MatmulMatrixScale.PER_BATCH_SCALAR_32F",
-        "BatchMode.GROUPED",
-        "MatrixLayoutAttribute.GROUPED_ROWS_ARRAY",
-        "MatrixLayoutAttribute.GROUPED_COLS_ARRAY",
-        "MatrixLayoutAttribute.GROUPED_LD_ARRAY",
-        "MatrixLayoutAttribute.GROUPED_ROWS_COLS_ARRAY_INTEGER_WIDTH",
-        "MatrixLayoutAttribute.GROUPED_LD_ARRAY_INTEGER_WIDTH",
-        "MatmulDescAttribute.ATOMIC_SYNC_NUM_CHUNKS_D_ROWS",
-        "MatmulDescAttribute.ATOMIC_SYNC_NUM_CHUNKS_D_COLS",
-        "MatmulDescAttribute.ATOMIC_SYNC_IN_COUNTERS_POINTER",
-        "MatmulDescAttribute.ATOMIC_SYNC_OUT_COUNTERS_POINTER",
-        "MatmulDescAttribute.ALPHA_BATCH_STRIDE",
-        "MatmulDescAttribute.BETA_BATCH_STRIDE",
-        "MatmulPreferenceAttribute.MATH_MODE_MASK",
-        "MatmulPreferenceAttribute.GAUSSIAN_MODE_MASK",
-        "MatmulPreferenceAttribute.POINTER_MODE_MASK",
-        "MatmulPreferenceAttribute.EPILOGUE_MASK",
-        "MatmulPreferenceAttribute.GROUPED_AVERAGE_REDUCTION_DIM",
-        "MatmulPreferenceAttribute.SM_COUNT_TARGET",
-        "MatmulPreferenceAttribute.GROUPED_DESC_D_AVERAGE_ROWS",
-        "MatmulPreferenceAttribute.GROUPED_DESC_D_AVERAGE_COLS",
-        "MatmulAlgoCapAttribute.MATHMODE_IMPL",
-        "MatmulAlgoCapAttribute.GAUSSIAN_IMPL",
-        "MatmulAlgoCapAttribute.ATOMIC_SYNC",
-        "MatmulAlgoCapAttribute.POINTER_ARRAY_GROUPED_SUPPORT",
-    }
+#: Each library's own functions.
+_BLAS_VENDORS = frozenset(
+    {f"nvpl_blas_{name}" for name in ("get_version", "get_max_threads", "set_num_threads", "set_num_threads_local")}
+    | {"MKL_Set_Num_Threads", "MKL_Set_Num_Threads_Local", "openblas_set_num_threads", "openblas_set_num_threads_local"}
 )
-_CUBLASLT_NEW = frozenset({"cublasLtGroupedMatrixLayoutCreate"})
 
 TARGETS = {
     "cublas": Target(
         module="nvmath.bindings.cublas",
+        sequences=r"_array$|group_size$",
+        host=r"\.(alpha|beta|result|param|d1|d2|x1|y1|group_size|(transa|transb|m|n|k|alpha|beta|lda|ldb|ldc)_array)$|rotg\w*\.[abcs]$"
+        r"|rot(_v2|Ex)(_64)?\.[cs]$|SetVector(_64)?\.x$|GetVector(_64)?\.y$|SetMatrix(_64)?\.a$|GetMatrix(_64)?\.b$"
+        r"|(getrs|gels|geqrf)Batched\.info$",
         headers=("cublas_v2.h",),
         prefix="cublas",
-        enums={
-            "Status": "cublasStatus_t",
-            "FillMode": "cublasFillMode_t",
-            "DiagType": "cublasDiagType_t",
-            "SideMode": "cublasSideMode_t",
-            "Operation": "cublasOperation_t",
-            "PointerMode": "cublasPointerMode_t",
-            "AtomicsMode": "cublasAtomicsMode_t",
-            "GemmAlgo": "cublasGemmAlgo_t",
-            "ComputeType": "cublasComputeType_t",
-            "EmulationStrategy": "cublasEmulationStrategy_t",
-        },
+        package="nvidia_cublas",
+        skip=r"^cublas(Xt|Lt)|Xerbla|cublasMigrateComputeType",
+        skip_enums=r"cublasDataType|cublasLt|cudaDataType",
     ),
     "cublasLt": Target(
         module="nvmath.bindings.cublasLt",
+        special=frozenset({"cublasLtMatmulAlgoGetIds"}),
+        skip="_internal$",
+        not_exported="DisableCpuInstructionsSetMask",
+        host=r"\.(alpha|beta|buf|size_written)$",
+        records=r"\.(algo|result|heuristic_results_array|return_algo_count)$",
         headers=("cublasLt.h",),
         prefix="cublasLt",
-        enums={
-            "MatmulTile": "cublasLtMatmulTile_t",
-            "MatmulStages": "cublasLtMatmulStages_t",
-            "MatmulInnerShape": "cublasLtMatmulInnerShape_t",
-            "ClusterShape": "cublasLtClusterShape_t",
-            "MatmulMatrixScale": "cublasLtMatmulMatrixScale_t",
-            "PointerMode": "cublasLtPointerMode_t",
-            "Order": "cublasLtOrder_t",
-            "BatchMode": "cublasLtBatchMode_t",
-            "MatrixLayoutAttribute": "cublasLtMatrixLayoutAttribute_t",
-            "MatmulDescAttribute": "cublasLtMatmulDescAttributes_t",
-            "MatrixTransformDescAttribute": "cublasLtMatrixTransformDescAttributes_t",
-            "EmulationDescAttribute": "cublasLtEmulationDescAttributes_t",
-            "ReductionScheme": "cublasLtReductionScheme_t",
-            "Epilogue": "cublasLtEpilogue_t",
-            "MatmulSearch": "cublasLtMatmulSearch_t",
-            "MatmulPreferenceAttribute": "cublasLtMatmulPreferenceAttributes_t",
-            "MatmulAlgoCapAttribute": "cublasLtMatmulAlgoCapAttributes_t",
-            "MatmulAlgoConfigAttribute": "cublasLtMatmulAlgoConfigAttributes_t",
-        },
-        not_in_headers=_CUBLASLT_NEW,
-        not_exported=_CUBLASLT_NEW | {"cublasLtDisableCpuInstructionsSetMask"},
-        varying=_CUBLASLT_VARYING,
+        package="nvidia_cublas",
     ),
     "cufft": Target(
         module="nvmath.bindings.cufft",
         headers=("cufft.h", "cufftXt.h"),
         prefix="cufft",
-        enums={
-            "Result": "cufftResult",
-            "Type": "cufftType",
-            "LibFormat": "libFormat",
-            "Compatibility": "cufftCompatibility",
-            "Property": "cufftProperty",
-            "XtSubFormat": "cufftXtSubFormat",
-            "XtCopyType": "cufftXtCopyType",
-            "XtQueryType": "cufftXtQueryType",
-            "XtWorkAreaPolicy": "cufftXtWorkAreaPolicy",
-            "XtCallbackType": "cufftXtCallbackType",
-        },
+        package="nvidia_cufft",
+        enums={"Result": "cufftResult", "LibFormat": "libFormat"},
+        special=frozenset({"cufftXtSetJITCallback", "__cufftXtSetJITCallback_12_7", "cufftXtSetSubformatDefault"}),
         # The first is CUDA 12's entry point for LTO callbacks, the second is in cuFFTMp only.
-        not_in_headers=frozenset({"__cufftXtSetJITCallback_12_7", "cufftXtSetSubformatDefault"}),
-        not_exported=frozenset({"__cufftXtSetJITCallback_12_7", "cufftXtSetSubformatDefault"}),
-        varying=_CUFFT_VARYING,
+        not_exported="__cufftXtSetJITCallback_12_7|cufftXtSetSubformatDefault",
+    ),
+    "curand": Target(
+        module="nvmath.bindings.curand",
+        not_exported="GenerateBinomial",
+        host=r"\.output_ptr$",
+        enums={"Method": "curandMethod_t"},
+        # Their result is a table in the library: a NumPy array.
+        special=frozenset(
+            f"curandGet{what}{bits}" for what in ("DirectionVectors", "ScrambleConstants") for bits in (32, 64)
+        ),
+        headers=("curand.h",),
+        prefix="curand",
+        package="nvidia_curand*",
+    ),
+    "cusolver": Target(
+        module="nvmath.bindings.cusolver", headers=("cusolver_common.h",), prefix="cusolver", package="nvidia_cusolver"
+    ),
+    "cusolverDn": Target(
+        module="nvmath.bindings.cusolverDn",
+        not_exported="Logger",
+        host=r"\.(h_\w+|host_\w+|buffer_on_host|vl|vu)$",
+        headers=("cusolverDn.h",),
+        prefix="cusolverDn",
+        package="nvidia_cusolver",
+    ),
+    "cusolverSp": Target(
+        module="nvmath.bindings.cusolverSp",
+        outs="^(handle|info|stream)$|Bytes$",
+        host=r"Host\.|\.singularity$",
+        headers=("cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h"),
+        prefix="cusolverSp",
+        package="nvidia_cusolver",
+    ),
+    "cusparse": Target(
+        module="nvmath.bindings.cusparse",
+        not_exported=r"(bsrs[vm]2|(csr|bsr)(ilu|ic)02|gebsr2gebsc|csr2gebsr|gebsr2gebsr)_bufferSizeExt$|Xgebsr2csr$",
+        host=r"\.(alpha|beta|boost_val|tol|threshold|nnz_total_dev_host_ptr|nnz_total_host_ptr|result|fraction_to_color|ncolors|"
+        r"h_\w+|data|code|\w+_ltoir_buffer|\w+_nvvm_buffer)$",
+        headers=("cusparse.h",),
+        prefix="cusparse",
+        package="nvidia_cusparse",
+        defines=("CUSPARSE_ENABLE_EXPERIMENTAL_API",),
+        # Version 12.8 gave the first two one more parameter; the third has an optional pair of results.
+        enums={"Status": "cusparseStatus_t"},
+        special=frozenset(
+            {
+                "cusparseSpMVOp_bufferSize",
+                "cusparseSpMVOp_createDescr",
+                "cusparseSpGEMM_estimateMemory",
+                "cusparseSetColorAlgs",
+                "cusparseGetColorAlgs",
+            }
+        ),
+    ),
+    "cusparseLt": Target(
+        module="nvmath.bindings.cusparseLt",
+        owned=True,
+        host=r"\.(alpha|beta|data)$",
+        headers=("cusparseLt.h",),
+        prefix="cusparseLt",
+        package="nvidia_cusparselt*",
+        language="cpp",
+    ),
+    "cublasMp": Target(
+        module="nvmath.bindings.cublasMp",
+        # Not in the headers for CUDA 12.
+        not_in_headers=frozenset(
+            f"cublasMp{way}{what}"
+            for way in ("Get", "Set")
+            for what in ("FixedPointEmulationMantissaControl", "EmulationSpecialValuesSupport")
+        ),
+        host=r"\.(alpha|beta|buf|size_written|workspace_host|h_work|host_work)$",
+        headers=("cublasmp.h",),
+        prefix="cublasMp",
+        package="nvidia_cublasmp*",
+    ),
+    "cufftMp": Target(
+        module="nvmath.bindings.cufftMp",
+        not_exported="cufftMpMakePlan",
+        like="cufft",
+        host=r"\.(lower|upper|strides)_\w+$",
+        sequences=r"\.(lower|upper|strides)_\w+$",
+        # In the library, but not in the header, or with another signature than the header's function of that name.
+        special=frozenset({"cufftMpAttachReshapeComm", "cufftMpMakeReshape", "__cufftMpMakeReshape_11_4"}),
+        headers=("cufftMp.h", "cufft.h", "cufftXt.h"),
+        prefix="cufft",
+        package="nvidia_cufftmp*",
+        first="cufftmp",
+        language="cpp",
+        names={
+            "cufftMpAttachComm": "attach_comm",
+            "cufftMpCreateReshape": "create_reshape",
+            "cufftMpDestroyReshape": "destroy_reshape",
+            "cufftMpExecReshapeAsync": "exec_reshape_async",
+            "cufftMpGetReshapeSize": "get_reshape_size",
+        },
+        enums={"Result": "cufftResult", "LibFormat": "libFormat"},
+    ),
+    "cusolverMp": Target(
+        module="nvmath.bindings.cusolverMp",
+        # Not for CUDA 12.
+        not_in_headers=frozenset(
+            f"cusolverMp{way}{what}" for way in ("Get", "Set") for what in ("MathMode", "EmulationStrategy")
+        ),
+        not_exported="MathMode|EmulationStrategy",
+        host=r"\.(alpha|beta|buf|size_in_bytes_written|h_\w+)$",
+        headers=("cusolverMp.h",),
+        prefix="cusolverMp",
+        package="nvidia_cusolvermp*",
+    ),
+    "mathdx": Target(
+        module="nvmath.bindings.mathdx",
+        parts=3,
+        host=r"\.",
+        sequences=r"\.",
+        headers=(
+            "libmathdx.h",
+            "libcommondx.h",
+            "libcublasdx.h",
+            "libcufftdx.h",
+            "libcuranddx.h",
+            "libcusolverdx.h",
+            "libnvcompdx.h",
+        ),
+        prefix="mathdx",
+        prefixes=("mathdx", "commondx", "cublasdx", "cufftdx", "curanddx", "cusolverdx", "nvcompdx"),
+        package="nvidia_libmathdx*",
+        enum_prefix="",
+    ),
+    "nccl": Target(
+        module="nvmath.bindings.nccl",
+        # A structure by value.
+        special=frozenset({"ncclGetUniqueId", "ncclCommInitRank", "ncclCommInitRankConfig"}),
+        host=r"\.devlist$",
+        sequences=r"\.devlist$",
+        records=r"InitAll\.comm$|\.unique_id$|ParamGet\w*\.(out|len|\w+_len|table)$|\.sim_info$",
+        outs=r"^(count|device|rank|version|newcomm|asyncError|handle|value|win|outUserPtr|op)$",
+        headers=("nccl.h",),
+        prefix="nccl",
+        package="nvidia_nccl*",
+    ),
+    "nvshmem": Target(
+        module="nvmath.bindings.nvshmem",
+        not_exported="nvshmemx_signal_op$",
+        headers=("nvshmem_host.h",),
+        prefix="nvshmem_",
+        prefixes=("nvshmem",),
+        also="nvshmemx?_",
+        package="nvidia_nvshmem*",
+        language="cpp",
+        statuses="^int$",
+        values=r"_(my_pe|n_pes|init_status|translate_pe|region_is_active|signal_fetch)$",
+        # What kernels call, what exists per type or width, and what is private.
+        skip=r"^(?!nvshmem_int_p$).*(_(float|double|s?char|u?(short|int|long|longlong|char)|u?int\d+|size|ptrdiff|half|bfloat16)_|"
+        r"(put|get)\d|iput|iget|_(warp|warpgroup|block)$|_qp_|maxloc|signal_counted|^nvshmemi|vendor|region)",
+        only_recorded_enums=True,
     ),
     "nvrtc": Target(
         module="nvmath.bindings._nvrtc",
         headers=("nvrtc.h",),
         prefix="nvrtc",
+        package="nvidia_cuda_nvrtc*",
         enums={"Result": "nvrtcResult"},
     ),
     "nvjitlink": Target(
         module="nvmath.bindings._nvjitlink",
         headers=("nvJitLink.h",),
         prefix="nvJitLink",
+        package="nvidia_nvjitlink*",
+        inline=True,
         enums={"Result": "nvJitLinkResult", "InputType": "nvJitLinkInputType"},
     ),
     "cuda": Target(
         module="nvmath.bindings._cuda",
         headers=("cuda.h",),
         prefix="cu",
+        package="nvidia_cuda_runtime*",
         enums={
             "Result": "CUresult",
             "DeviceAttribute": "CUdevice_attribute",
@@ -184,53 +341,54 @@ TARGETS = {
     ),
     "cutensor": Target(
         module="nvmath.bindings.cutensor",
+        host=r"\.(alpha|beta|gamma|buf)$",
         headers=("cutensor.h",),
         prefix="cutensor",
-        enums={
-            "Status": "cutensorStatus_t",
-            "Operator": "cutensorOperator_t",
-            "Algo": "cutensorAlgo_t",
-            "WorksizePreference": "cutensorWorksizePreference_t",
-            "OperationDescriptorAttribute": "cutensorOperationDescriptorAttribute_t",
-            "PlanPreferenceAttribute": "cutensorPlanPreferenceAttribute_t",
-            "AutotuneMode": "cutensorAutotuneMode_t",
-            "JitMode": "cutensorJitMode_t",
-            "CacheMode": "cutensorCacheMode_t",
-            "PlanAttribute": "cutensorPlanAttribute_t",
-        },
+        package="cutensor*",
     ),
     "cudss": Target(
         module="nvmath.bindings.cudss",
+        host=r"\.value$",
+        records=r"Get\w*\.(?!(handle|config|data|matrix|param|value)$)",
         headers=("cudss.h",),
         prefix="cudss",
-        enums={
-            "Status": "cudssStatus_t",
-            "ConfigParam": "cudssConfigParam_t",
-            "DataParam": "cudssDataParam_t",
-            "Phase": "cudssPhase_t",
-            "MatrixType": "cudssMatrixType_t",
-            "MatrixViewType": "cudssMatrixViewType_t",
-            "IndexBase": "cudssIndexBase_t",
-            "Layout": "cudssLayout_t",
-            "ReorderingAlg": "cudssReorderingAlg_t",
-            "FactorizationAlg": "cudssFactorizationAlg_t",
-            "PivotEpsilonAlg": "cudssPivotEpsilonAlg_t",
-            "SolveAlg": "cudssSolveAlg_t",
-            "MatchingAlg": "cudssMatchingAlg_t",
-            "PivotType": "cudssPivotType_t",
-            "MatrixFormat": "cudssMatrixFormat_t",
-            "OpType": "cudssOpType_t",
-        },
-        # New in 1.0.
-        not_in_headers=frozenset({"cudssSetJitCacheDir", "cudssGetPinnedMemHandler", "cudssSetPinnedMemHandler"}),
-        not_exported=frozenset({"cudssSetJitCacheDir", "cudssGetPinnedMemHandler", "cudssSetPinnedMemHandler"}),
+        package="nvidia_cudss*",
     ),
     "fftw": Target(
         module="nvmath.bindings.nvpl.fft",
         headers=("fftw3.h",),
         prefix="fftw",
-        not_in_headers=frozenset({"nvpl_fft_get_version"}),
+        package="mkl_include",
+        not_in_headers=frozenset({"nvpl_fft_get_version", "fftw_planner_nthreads", "fftwf_planner_nthreads"}),
         # NVPL alone has its version, MKL has no planner_nthreads.
-        not_exported=frozenset({"nvpl_fft_get_version", "fftw_planner_nthreads", "fftwf_planner_nthreads"}),
+        not_exported="nvpl_fft_get_version|planner_nthreads",
+    ),
+    "blas": Target(
+        module="nvmath.bindings.nvpl.blas",
+        host=r"\.",
+        sequences=r"_array$|_size$",
+        headers=("mkl_cblas.h",),
+        prefix="cblas_",
+        header="cblas.h",
+        package="mkl_include",
+        special=_BLAS_VENDORS,
+        not_exported="|".join(_BLAS_VENDORS),
+        skip=r"pack|compute|jit|_oop|gemm_(bf|f16|[es]\d|\w*u8)|gthr|gemm3m|hgemm|(gemv|dgmm|trsm|syrk|axpy|copy)_batch|xerbla|bf16|f16"
+        r"|_[sdcz](dot|dotu|dotc|axpy|gthr|gthrz|sct|rot)[irz](_|$)|_sub_64_|_dot[uc]i_",
+        statuses="^$",
+        only_recorded_enums=True,
+    ),
+    "lapack": Target(
+        module="nvmath.bindings.nvpl.lapack",
+        host=r"\.",
+        headers=("mkl_lapacke.h",),
+        prefix="LAPACKE_",
+        header="lapacke.h",
+        package="mkl_include",
+        skip=rf"^(?!LAPACKE_([sdcz]({_LAPACK})(_work)?)_64$)",
+        statuses="^$",
+        wide=True,
+        only_recorded_enums=True,
+        outs=r"^(rcond|rank|m|nfound|sdim|scale|amax|rowcnd|colcnd|equed)$",
     ),
 }

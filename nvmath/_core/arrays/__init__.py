@@ -79,6 +79,7 @@ class Adapter(Protocol):
 
 _PACKAGES: Final = {"numpy": ".numpy", "cupy": ".cupy", "torch": ".torch"}
 _by_type: dict[type, Adapter] = {}
+_MOST_CLASSES: Final = 64
 
 
 def adapter_of(obj: Any) -> Adapter:
@@ -93,6 +94,8 @@ def adapter_of(obj: Any) -> Adapter:
     try:
         return _by_type[cls]
     except KeyError:
+        if len(_by_type) >= _MOST_CLASSES:  # made at run time; to forget them all costs a search each
+            _by_type.clear()
         adapter = _by_type[cls] = _find(cls, obj)
         return adapter
 

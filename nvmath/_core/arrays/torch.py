@@ -8,9 +8,11 @@ from functools import partial
 from typing import Any, Final
 
 import torch
+from torch.autograd import forward_ad as _forward
 
 from ..dtypes import DTYPES, DType
 from ..layout import Ints, contiguous, stride_order
+from ..untraced import tell_torch
 from . import CONJ, NEG, TRACKED, View
 
 _NAMES: Final = {getattr(torch, name): row for name, row in DTYPES.items() if hasattr(torch, name)}
@@ -28,19 +30,29 @@ def pointer(obj: Any) -> int:
     return ptr
 
 
+def _has_tangent(obj: Any) -> bool:
+    return _forward.unpack_dual(obj).tangent is not None
+
+
+def _tracked(obj: Any) -> bool:
+    """Whether torch would differentiate what is done to a tensor, backward or forward."""
+    return bool((obj.requires_grad and torch.is_grad_enabled()) or (_forward._current_level >= 0 and _has_tangent(obj)))
+
+
 class TorchAdapter:
     """Tensors with dense (strided) storage."""
 
     name = "torch"
-    pointer = staticmethod(pointer)
+    pointer = staticmethod(torch.Tensor.data_ptr)
     current_stream = staticmethod(getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0))
 
     @staticmethod
     def look(obj: Any) -> tuple[int, tuple[Any, ...]]:
         try:
-            return pointer(obj), (
+            ptr = obj.data_ptr()
+            return ptr or pointer(obj), (
                 obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(),
-                obj.requires_grad and torch.is_grad_enabled(),
+                (obj.requires_grad and torch.is_grad_enabled()) or (_forward._current_level >= 0 and _has_tangent(obj)),
             )  # fmt: skip
         except (RuntimeError, ValueError):
             TorchAdapter.view(obj)  # says what is wrong with it
@@ -57,7 +69,7 @@ class TorchAdapter:
         dtype = _NAMES.get(obj.dtype)
         if dtype is None:
             raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
-        flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * (obj.requires_grad and torch.is_grad_enabled())
+        flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * _tracked(obj)
         device = obj.get_device() if obj.is_cuda else "cpu"
         return View(obj, pointer(obj), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)
 
@@ -110,3 +122,4 @@ class TorchAdapter:
 
 
 ADAPTER: Final = TorchAdapter()
+tell_torch()

@@ -1,6 +1,6 @@
 """Compile functions that users write: to LTO-IR for a GPU, to machine code for the CPU."""
 
-from .device import current_compute_capability, parse_compute_capability, to_ltoir
+from .device import current_compute_capability, numpy_of_numba, parse_compute_capability, to_ltoir
 from .digest import CodeDigest, code_digest
 from .disk import DiskCache, cache_folder
 from .function import UserFunction
@@ -23,6 +23,7 @@ __all__ = [
     "compile_loop",
     "current_compute_capability",
     "host_function",
+    "numpy_of_numba",
     "parse_compute_capability",
     "plain_function",
     "reads_local",

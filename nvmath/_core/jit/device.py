@@ -25,7 +25,7 @@ from .snapshot import plain_function, retarget
 from .source import compile_error, quiet_numba
 from .wrapper import wrapper_text
 
-__all__ = ["current_compute_capability", "parse_compute_capability", "to_ltoir"]
+__all__ = ["current_compute_capability", "numpy_of_numba", "parse_compute_capability", "to_ltoir"]
 
 _MEMORY_ENTRIES = 256
 _INNER = "nvmath_user_function"
@@ -120,7 +120,7 @@ def _nvvm_identity() -> str:
 
 
 def _compile(user: UserFunction, symbol: str, capability: tuple[int, int]) -> bytes:
-    with quiet_numba(), _numpy_of_numba(), _target_without_device(capability):  # numba-cuda is imported in here
+    with quiet_numba(), numpy_of_numba(), _target_without_device(capability):  # numba-cuda is imported in here
         architecture = _architecture(capability)
         try:
             texts = _module_texts(_lower(user, capability), symbol, user)
@@ -201,7 +201,7 @@ def _module_texts(library: Any, symbol: str, user: UserFunction) -> list[str]:
 
 
 @contextmanager
-def _numpy_of_numba() -> Iterator[None]:
+def numpy_of_numba() -> Iterator[None]:
     """Bridge what NumPy 2.5 changed: numba-cuda 0.30.4 reads ``numpy.row_stack``, now ``vstack``, and uses what is deprecated."""
     if hasattr(np, "row_stack"):
         yield

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .references import is_known, references
+from .snapshot import plain_function
 
 __all__ = ["CodeDigest", "code_digest"]
 
@@ -166,10 +167,13 @@ class _Encoder:
         return self.encode(value)
 
     def module(self, value: types.ModuleType) -> bytes:
+        """A module that is read through another name, so that any of it could be used: all of its data and own functions count."""
         version = getattr(value, "__version__", None)
-        if not isinstance(version, str) and not is_known(value.__name__):
-            return self._by_token(value)  # its content is unknown: a local alias could read any of it
-        return _pack(b"module", value.__name__.encode(), str(version).encode())
+        parts = [value.__name__.encode(), str(version).encode()]
+        if not is_known(value.__name__):
+            parts += [_pack(name.encode(), self.encode(item)) for name, item in sorted(vars(value).items()) if _counts(item, value)]
+            self.portable &= isinstance(version, str)
+        return _pack(b"module", *parts)
 
     def named(self, value: Any) -> bytes:
         package = value.__module__.partition(".")[0]
@@ -205,6 +209,12 @@ def _is_named(value: Any) -> bool:
     return found is value
 
 
+def _counts(item: Any, owner: types.ModuleType) -> bool:
+    """Whether compiled code that reads an item of a module depends on its value."""
+    plain = isinstance(item, bool | int | float | complex | np.generic | np.ndarray | tuple)
+    return plain or (plain_function(item) is not None and item.__module__ == owner.__name__)
+
+
 def _is_dispatcher(value: Any) -> bool:
     return type(value).__module__.startswith("numba") and isinstance(
         getattr(value, "py_func", None), types.FunctionType
@@ -214,6 +224,12 @@ def _is_dispatcher(value: Any) -> bool:
 def _is_numba_type(value: Any) -> bool:
     numba_types = sys.modules.get("numba.core.types")
     return numba_types is not None and isinstance(value, numba_types.Type)
+
+
+def _plain_number(value: Any) -> Any:
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else complex(value)
 
 
 _TypeEncoder = Callable[[_Encoder, Any], bytes]
@@ -240,6 +256,10 @@ _EXACT: dict[type, _TypeEncoder] = {
 }
 
 _RULES: tuple[tuple[Callable[[Any], bool], _TypeEncoder], ...] = (
+    (  # of subclasses a compiler sees the number
+        lambda v: isinstance(v, int | float | complex) and not isinstance(v, enum.Enum | np.generic),
+        lambda encoder, v: _pack(b"subclass", type(v).__qualname__.encode(), encoder.encode(_plain_number(v))),
+    ),
     (lambda v: isinstance(v, np.dtype), lambda _, v: _pack(b"dtype", repr(v).encode())),
     (lambda v: isinstance(v, np.generic) and not v.dtype.hasobject, lambda encoder, v: encoder.array(np.asarray(v))),
     (_is_dispatcher, _Encoder.dispatcher),

@@ -14,7 +14,7 @@ from .source import compile_error, quiet_numba
 
 __all__ = ["compile_loop", "host_function"]
 
-# The error model of a GPU: a division by zero gives infinity, no exception.
+# The error model of a GPU: a division of real numbers by zero gives infinity, no exception. (numba raises for complex ones.)
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _lock = threading.RLock()

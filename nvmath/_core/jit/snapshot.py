@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,32 @@ def plain_function(value: Any) -> types.FunctionType | None:
 
 
 def freeze(function: types.FunctionType) -> types.FunctionType:
-    """Copy `function` with the globals and closure values that it reads now, so that its digest stays true.
+    """Copy `function` with the globals and closure values that it and its helpers read now, so that its digest stays true.
 
     Arrays are copied, because their content could change before the function is compiled.
     """
-    return _copy(function, lambda value: value.copy(order="K") if isinstance(value, np.ndarray) else value)
+    return _freeze(function, ())
+
+
+def _freeze(function: types.FunctionType, under_way: tuple[types.FunctionType, ...]) -> types.FunctionType:
+    def still(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value.copy(order="K")
+        helper = plain_function(value)
+        if helper is None or helper in under_way or helper is function or is_known(helper.__module__):
+            return value
+        frozen = _freeze(helper, (*under_way, function))
+        return frozen if value is helper else _compiled_alike(value, frozen)
+
+    return _copy(function, still)
+
+
+def _compiled_alike(dispatcher: Any, function: types.FunctionType) -> Any:
+    """Give a frozen helper to numba with the options that its original has; it is compiled when it is first called."""
+    options = {name: option for name, option in getattr(dispatcher, "targetoptions", {}).items() if name != "nopython"}
+    if type(dispatcher).__module__.startswith("numba.cuda"):
+        return import_module("numba.cuda").jit(**options)(function)
+    return import_module("numba").njit(**options)(function)
 
 
 def retarget(function: types.FunctionType, adapt: Adapter) -> types.FunctionType:
@@ -75,11 +97,20 @@ def _by_first(paths: Iterable[Path]) -> dict[str, list[Path]]:
 def _changed(value: Any, attributes: list[Path], change: Adapter) -> Any:
     """Apply `change` to `value`, or to those attributes of a user's module that are read."""
     if not isinstance(value, types.ModuleType) or is_known(value.__name__) or () in attributes:
-        return change(value)
+        return _whole(value, change)
     module = types.ModuleType(value.__name__)
     for name, inner in _by_first(attributes).items():
         if hasattr(value, name):
             setattr(module, name, _changed(getattr(value, name), inner, change))
+    return module
+
+
+def _whole(value: Any, change: Adapter) -> Any:
+    """Apply `change` to a value; of a user's module, of which any part may be read, to all that it holds."""
+    if not isinstance(value, types.ModuleType) or is_known(value.__name__):
+        return change(value)
+    module = types.ModuleType(value.__name__)
+    vars(module).update({name: change(item) for name, item in vars(value).items() if not name.startswith("__")})
     return module
 
 

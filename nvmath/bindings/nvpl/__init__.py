@@ -1,13 +1,13 @@
-"""CPU libraries behind their common interfaces: ``fft`` is the FFTW3 ABI, served by NVPL, MKL or FFTW."""
+"""CPU libraries behind their common interfaces: ``fft`` is FFTW3's, ``blas`` CBLAS, ``lapack`` LAPACKE."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-__all__ = ["fft"]
+__all__ = ["blas", "fft", "lapack"]
 
-_SUBMODULES = frozenset({"fft"})
+_SUBMODULES = frozenset(__all__)
 
 
 def __getattr__(name: str) -> Any:

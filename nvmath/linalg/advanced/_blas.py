@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +13,9 @@ from ..._core.options import available_threads
 from ..._core.route import Launch, Runner
 from ...bindings import _openblas, _seam
 from .._matrix import Matrix
+from ._algorithm import Algorithm, host_algorithm
 from ._gemm import Capability, Gemm, Side, lower
+from ._host_epilogs import finisher
 from ._problem import MatmulProblem
 from ._scalars import Scalars
 
@@ -23,7 +24,11 @@ CAPABILITY: Final = Capability(separate_addend=False, single_batch=False, column
 _COLUMN_MAJOR: Final = 102
 _OPERATIONS: Final = {(False, False): 111, (True, False): 112, (True, True): 113, (False, True): 114}
 _FUNCTIONS: Final = {"float32": "sgemm", "float64": "dgemm", "complex64": "cgemm", "complex128": "zgemm"}
-_ARITHMETIC: Final = {"float16": DTYPES["float32"], "bfloat16": DTYPES["float32"]}
+_ARITHMETIC: Final = {"float16": DTYPES["float32"], "bfloat16": DTYPES["float32"], "int8": DTYPES["float64"]}
+
+Begin = Callable[[tuple[int, ...], int, np.ndarray[Any, Any]], Any]
+"""Called with the addresses of the operands, that of D and its values; prepares D, and returns by how much what is there counts."""
+_NOTHING: Final = np.empty(0)
 
 Multiply = Callable[[int, int, int, Any], None]
 """Called with the addresses of A, B and D, and with beta."""
@@ -39,17 +44,30 @@ class HostMatmulPlan:
         self.problem, self.names, self.scalars, self.num_threads = problem, names, scalars, num_threads
         self.arithmetic: DType = _ARITHMETIC.get(problem.a.dtype.name, problem.a.dtype)
         self.gemm = None if problem.empty else lower(problem, CAPABILITY, self.arithmetic)
+        self.algorithms: tuple[Algorithm, ...] = (host_algorithm(),)
+        self.output_ptrs = [0] * len(problem.outputs)
+        self.on_edit: Callable[[], None] | None = None
+        self.finish = (
+            None if self.gemm is None else finisher(problem, self.gemm, names, self.output_ptrs, num_threads)
+        )  # fmt: skip
 
-    def launch(self) -> Launch:
+    def need_of(self, algorithm: Algorithm) -> int:
+        """No workspace is needed."""
+        return 0
+
+    def check_again(self) -> None:
+        """There is nothing that could be edited."""
+
+    def launch(self, algorithm: Algorithm | None = None) -> Launch:
         """Return the function that computes the product."""
         gemm = self.gemm
         if gemm is None:
             return lambda *pointers: None
         blas = _openblas.present()
         simple = not (
-            gemm.loads or gemm.fill or gemm.store or gemm.bias or self.problem.epilog.activation or gemm.extents
+            gemm.loads or gemm.fill or gemm.store or gemm.extents or self.finish or self.problem.c or gemm.bias
         )
-        if blas and simple and self.problem.c is None:
+        if blas and simple:
             run: Launch = self._direct(gemm)
         else:
             run = self._stepwise(gemm, self._blas(gemm) if blas else self._numpy(gemm))
@@ -70,23 +88,29 @@ class HostMatmulPlan:
         return getattr(function, "__bound__", lambda: function)(), *head
 
     def _direct(self, gemm: Gemm) -> Launch:
-        """The product alone: one Python function around one foreign call."""
+        """The product alone: one Python function around one foreign call.
+
+        With alpha = 0 there are no terms: OpenBLAS looks at the factors of small products all the same, and NaN in them would show.
+        """
         function, layout, trans_a, trans_b, m, n, k = self._arguments(gemm)
         lda, ldb, ldd = gemm.first.ld, gemm.second.ld, gemm.target.ld
         complex_ = self.arithmetic.kind == "c"
-        scalars: Any = self.scalars.addresses if complex_ else self.scalars.values
+        values = self.scalars.values
+        scalars: Any = self.scalars.addresses if complex_ else values
         beta = scalars[1] if complex_ else 0.0
         first, second = (1, 0) if gemm.swapped else (0, 1)
 
         def launch(*pointers: int) -> None:
             a, b, d = pointers[first], pointers[second], pointers[2]
-            function(layout, trans_a, trans_b, m, n, k, scalars[0], a, lda, b, ldb, beta, d, ldd)
+            terms = k if values[0] else 0
+            function(layout, trans_a, trans_b, m, n, terms, scalars[0], a, lda, b, ldb, beta, d, ldd)
 
         def fuse(make: Callable[[], Any], pointer: Callable[[Any], int]) -> Runner:
             def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
                 result = make() if out is None else out
+                terms = k if values[0] else 0
                 function(
-                    layout, trans_a, trans_b, m, n, k, scalars[0], ptrs[first], lda, ptrs[second], ldb, beta, pointer(result), ldd
+                    layout, trans_a, trans_b, m, n, terms, scalars[0], ptrs[first], lda, ptrs[second], ldb, beta, pointer(result), ldd
                 )  # fmt: skip
                 return result
 
@@ -114,14 +138,15 @@ class HostMatmulPlan:
             if swapped:
                 a, b = b, a
             alpha = values[0]
+            terms = k if alpha else 0
             if complex_:
                 constants[0], constants[1] = alpha, beta
                 alpha, beta = alpha_at, beta_at
             if none:
-                arguments = (layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd)
+                arguments = (layout, trans_a, trans_b, m, n, terms, alpha, a, lda, b, ldb, beta, d, ldd)
                 _seam.repeat(function, extents, steps, arguments)
             else:
-                function(layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd)
+                function(layout, trans_a, trans_b, m, n, terms, alpha, a, lda, b, ldb, beta, d, ldd)
 
         return multiply
 
@@ -135,12 +160,16 @@ class HostMatmulPlan:
 
         def multiply(a: int, b: int, d: int, beta: Any) -> None:
             one, other, result = view_a(a), view_b(b), view_d(d)
-            product = np.matmul(one.conj() if conj_a else one, other.conj() if conj_b else other)
-            if values[0] != 1:
-                product *= result.dtype.type(values[0])
-            if beta != 0:
-                product += result.dtype.type(beta) * result
-            result[...] = product
+            with np.errstate(all="ignore"):
+                if values[0] == 0:  # as BLAS: the factors are not looked at
+                    product = np.zeros_like(result)
+                else:
+                    product = np.matmul(one.conj() if conj_a else one, other.conj() if conj_b else other)
+                if values[0] != 1:
+                    product *= result.dtype.type(values[0])
+                if beta != 0:
+                    product += result.dtype.type(beta) * result
+                result[...] = product
 
         return multiply
 
@@ -151,14 +180,17 @@ class HostMatmulPlan:
     def _stepwise(self, gemm: Gemm, multiply: Multiply) -> Launch:
         """C into the target, the product, the epilog."""
         index = {name: position for position, name in enumerate(self.names)}
-        begin, finish = self._begin(gemm, index.get("c")), self._finish(gemm, index.get("bias"))
-        view = self._view(gemm.target.matrix.transposed if gemm.swapped else gemm.target.matrix)
+        begin, finish = self._begin(gemm, index.get("c"), index.get("bias")), self.finish
+        view = self._target(gemm)
+
+        looked_at = finish is not None or self._fills(gemm)
 
         def run(*pointers: int) -> None:
             target = pointers[-1]
-            multiply(pointers[0], pointers[1], target, begin(pointers, target))
+            values = view(target) if looked_at else _NOTHING
+            multiply(pointers[0], pointers[1], target, begin(pointers, target, values))
             if finish is not None:
-                finish(pointers, view(target))
+                finish(pointers, values)
 
         if gemm.loads or gemm.store:
             return self._staged(gemm, index, run)
@@ -168,9 +200,10 @@ class HostMatmulPlan:
             def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
                 result = make() if out is None else out
                 target = pointer(result)
-                multiply(ptrs[0], ptrs[1], target, begin(ptrs, target))
+                values = result if type(result) is np.ndarray and result.ndim == rank else view(target)
+                multiply(ptrs[0], ptrs[1], target, begin(ptrs, target, values))
                 if finish is not None:
-                    finish(ptrs, result if type(result) is np.ndarray and result.ndim == rank else view(target))
+                    finish(ptrs, values)
                 return result
 
             return run
@@ -178,36 +211,42 @@ class HostMatmulPlan:
         run.fuse = fuse  # type: ignore[attr-defined]
         return run
 
-    def _begin(self, gemm: Gemm, c: int | None) -> Callable[[tuple[int, ...], int], Any]:
+    def _fills(self, gemm: Gemm) -> bool:
+        """Whether the product is added to the bias: a pass less than adding that afterwards."""
+        return self.problem.c is None and gemm.bias is not None
+
+    def _onto_bias(self, side: Side, bias: int) -> Begin:
+        read = self._view(side.matrix)
+        known, column = 0, _NOTHING  # the bias is often where it was
+
+        def begin(pointers: tuple[int, ...], target: int, values: np.ndarray[Any, Any]) -> Any:
+            nonlocal known, column
+            if pointers[bias] != known:
+                known, column = pointers[bias], read(pointers[bias])
+            values[...] = column
+            return 1.0
+
+        return begin
+
+    def _target(self, gemm: Gemm) -> Callable[[int], np.ndarray[Any, Any]]:
+        return self._view(gemm.target.matrix.transposed if gemm.swapped else gemm.target.matrix)
+
+    def _begin(self, gemm: Gemm, c: int | None, bias: int | None) -> Begin:
         """Return what prepares the target and says by how much the product shall multiply what is there."""
         values = self.scalars.values
         if c is None:
-            return lambda pointers, target: 0.0
+            plain = bias is None or gemm.bias is None
+            return (lambda pointers, target, values: 0.0) if plain else self._onto_bias(gemm.bias, bias)  # type: ignore[arg-type]
         if gemm.fill is None:
-            return lambda pointers, target: values[1]
+            return lambda pointers, target, matrix: values[1]
         fill = _mover(gemm.fill)
 
-        def begin(pointers: tuple[int, ...], target: int) -> Any:
+        def begin(pointers: tuple[int, ...], target: int, matrix: np.ndarray[Any, Any]) -> Any:
             if values[1] != 0:
                 fill(pointers[c], target)
             return values[1]
 
         return begin
-
-    def _finish(self, gemm: Gemm, bias: int | None) -> Callable[[tuple[int, ...], Any], None] | None:
-        """Return what is done to the values of the target at the end, in place."""
-        activation = _ACTIVATIONS.get(self.problem.epilog.activation)
-        if bias is None or gemm.bias is None:
-            return None if activation is None else lambda pointers, values: activation(values)
-        view = self._view(gemm.bias.matrix)
-        if activation is None:
-            return lambda pointers, values: _add(values, view(pointers[bias]))
-
-        def finish(pointers: tuple[int, ...], values: Any) -> None:
-            _add(values, view(pointers[bias]))
-            activation(values)
-
-        return finish
 
     def _staged(self, gemm: Gemm, index: dict[str, int], run: Launch) -> Launch:
         """Run over copies of the operands that BLAS cannot read, and into scratch memory where it cannot write."""
@@ -241,30 +280,3 @@ def _operation(side: Side) -> int:
 
 def _mover(move: Any) -> Callable[[int, int], None]:
     return kernels_host.move(move.shape, move.in_strides, move.out_strides, move.source.dtype, move.target.dtype)
-
-
-def _add(values: np.ndarray[Any, Any], bias: np.ndarray[Any, Any]) -> None:
-    if bias.dtype == values.dtype:
-        values += bias
-    else:
-        np.add(values, bias, out=values, casting="unsafe")
-
-
-def _relu(values: np.ndarray[Any, Any]) -> None:
-    np.maximum(values, 0, out=values)
-
-
-def _gelu(values: np.ndarray[Any, Any]) -> None:
-    """The approximation by tanh, as cuBLASLt has it."""
-    inner = values * values
-    inner *= 0.044715
-    inner += 1
-    inner *= values
-    inner *= sqrt(2 / pi)
-    np.tanh(inner, out=inner)
-    inner += 1
-    inner *= 0.5
-    values *= inner
-
-
-_ACTIVATIONS: Final = {"relu": _relu, "gelu": _gelu}

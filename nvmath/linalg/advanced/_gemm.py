@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from ..._core.dtypes import DType
 from ..._core.layout import Ints
 from .._matrix import COLUMN, ROW, Matrix, batch_order, leading_dimension, merge_batches, packed, readable
+from ._epilogs import AUXILIARIES
+from ._integers import INT8
+from ._narrow import FP4
+from ._narrow_descriptors import scale_moves
 from ._problem import MatmulProblem
 
 
@@ -28,12 +33,15 @@ class Capability:
         Epilogs with a bias write a column-major result only.
     lone_conj : bool
         Conjugate an operand that is not transposed too; else conjugate transposes only.
+    addressed_outputs : bool
+        Auxiliary matrices are read and written by the GEMM itself; else by what follows it.
     """
 
     separate_addend: bool
     single_batch: bool
     column_epilogs: bool
     lone_conj: bool = True
+    addressed_outputs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,10 @@ class Move:
     @property
     def nbytes(self) -> int:
         """Size of the dense copy: of the side that is not the caller's, which is the larger one where they differ."""
-        return prod(self.shape) * max(self.source.dtype.itemsize, self.target.dtype.itemsize)
+        count = max(
+            prod(self.shape), self.target.rows * self.target.row_stride, self.target.cols * self.target.col_stride
+        )
+        return count * max(self.source.dtype.itemsize, self.target.dtype.itemsize)
 
     @property
     def in_strides(self) -> Ints:
@@ -87,8 +98,8 @@ class Side:
 class Gemm:
     """``target = first @ second + addend``, all column-major, over loops of `extents`.
 
-    `loads` are copies of operands by position (a, b, c, bias) that come first; `fill` copies C into the target; `store` copies a
-    scratch target to where D belongs.
+    `loads` are copies of operands, by name, that come first; `fill` copies C into the target; `store` copies a scratch target to where
+    D belongs. `auxiliary` is what an epilog reads, `outputs` what it gives besides D.
     """
 
     m: int
@@ -100,6 +111,8 @@ class Gemm:
     addend: Side | None
     target: Side
     bias: Side | None
+    auxiliary: Side | None
+    outputs: tuple[Side, ...]
     extents: Ints
     loads: tuple[tuple[str, Move], ...]
     fill: Move | None
@@ -121,6 +134,10 @@ def lower(problem: MatmulProblem, capability: Capability, arithmetic: DType | No
     return _Lowering(problem, capability, arithmetic).gemm()
 
 
+_FORCED: Final = {"BGRADA": {"a": False}, "BGRADB": {"b": True}}
+"""Whether a library that sums an operand up reads it transposed, by epilog and operand."""
+
+
 class _Lowering:
     def __init__(self, problem: MatmulProblem, capability: Capability, arithmetic: DType | None) -> None:
         self.problem, self.capability, self.arithmetic = problem, capability, arithmetic
@@ -128,44 +145,83 @@ class _Lowering:
         self.loads: dict[str, Move] = {}
         self.upright = problem.epilog.column and capability.column_epilogs
         self.upright = self.upright or (problem.addend_is_column and capability.separate_addend)
+        self.forced = _FORCED.get(problem.epilog.name, {}) if capability.column_epilogs else {}
+        small = problem.narrow is not None or problem.a.dtype is INT8
+        self.k_inner = small and capability.column_epilogs  # such factors have one layout only
 
     def gemm(self) -> Gemm:
-        problem, capability = self.problem, self.capability
+        problem = self.problem
         target = self._target()
         store = None if target is problem.d else self._move(target, problem.d)
         swapped = self._swapped(target)
         a, b = (self._readable(name, matrix, target, swapped) for name, matrix in (("a", problem.a), ("b", problem.b)))
         fill, c = self._addend(target, swapped)
-        bias = problem.bias
-        if bias is not None and self.arithmetic is not None and bias.dtype is not self.arithmetic:
-            bias = self._pack("bias", bias, COLUMN)
-        elif bias is not None and capability.column_epilogs:
-            bias = self._loop(
-                "bias", bias if bias.row_stride == 1 or bias.rows == 1 else self._pack("bias", bias, COLUMN), target
-            )
-        present = [each for each in (target, a, b, c, bias) if each is not None]
+        bias, auxiliary = self._bias(target), self._auxiliary(target)
+        outputs = tuple(matrix for _, matrix in problem.outputs)
+        beside_d = (bias, auxiliary, *outputs) if self.capability.addressed_outputs else ()
+        present = [each for each in (target, a, b, c, *beside_d) if each is not None]
         extents, steps = merge_batches(problem.batch, *(each.batch_strides for each in present))
         step_of = {id(each): step for each, step in zip(present, steps, strict=True)}
 
-        def side(matrix: Matrix, *, ld: int | None = None) -> Side:
+        def factor(name: str, matrix: Matrix) -> Side:
             turned = matrix.transposed if swapped else matrix
-            if ld is not None:
-                return Side(turned, False, ld, step_of[id(matrix)])
-            ld = _ld(turned.transposed) if self._turns(turned) else None
-            form = readable(turned) if ld is None else (True, ld)
-            assert form is not None
-            return Side(turned, *form, step_of[id(matrix)])
+            transposed = True if self._turns(turned) else self.forced.get(name)
+            if self.k_inner:
+                transposed = (name == "a") != swapped
+            if transposed is None:
+                form = readable(turned)
+                assert form is not None
+                return Side(turned, *form, step_of[id(matrix)])
+            ld = _ld(turned.transposed if transposed else turned)
+            assert ld is not None
+            return Side(turned, transposed, ld, step_of[id(matrix)])
 
         def straight(matrix: Matrix) -> Side:
             turned = matrix.transposed if swapped else matrix
-            return side(matrix, ld=0 if matrix.cols != problem.n else _ld(turned))
+            ld = 0 if matrix.cols != problem.n else _ld(turned)
+            assert ld is not None
+            return Side(turned, False, ld, step_of[id(matrix)])
 
-        first, second = (b, a) if swapped else (a, b)
+        def beside(matrix: Matrix | None) -> Side | None:
+            return None if matrix is None else Side(matrix, False, _ld(matrix) or 0, step_of.get(id(matrix), ()))
+
+        if self.k_inner and problem.narrow is not None:
+            self.loads.update(
+                (name, Move((one.rows, one.cols), one, other)) for name, one, other in scale_moves(problem.narrow)
+            )
+        sides = factor("a", a), factor("b", b)
+        first, second = sides[::-1] if swapped else sides
         m, n = (problem.n, problem.m) if swapped else (problem.m, problem.n)
         return Gemm(
-            m, n, problem.k, swapped, side(first), side(second), None if c is None else straight(c), straight(target),
-            None if bias is None else Side(bias, False, 0, step_of[id(bias)]), extents, tuple(self.loads.items()), fill, store,
+            m, n, problem.k, swapped, first, second, None if c is None else straight(c), straight(target), beside(bias),
+            beside(auxiliary), tuple(Side(each, False, each.rows, step_of.get(id(each), ())) for each in outputs), extents,
+            tuple(self.loads.items()), fill, store,
         )  # fmt: skip
+
+    def _bias(self, target: Matrix) -> Matrix | None:
+        bias = self.problem.bias
+        if bias is None:
+            return None
+        if not self.capability.column_epilogs:
+            return self._converted("bias", bias)
+        return self._loop(
+            "bias", bias if bias.row_stride == 1 or bias.rows == 1 else self._pack("bias", bias, COLUMN), target
+        )
+
+    def _auxiliary(self, target: Matrix) -> Matrix | None:
+        given, name = self.problem.auxiliary, self.problem.epilog.auxiliary
+        if given is None:
+            return None
+        if not self.capability.addressed_outputs:
+            return given if given.dtype.kind == "u" else self._converted(name, given)
+        ld = _ld(given)
+        fits = ld is not None and ld % AUXILIARIES[name].unit == 0
+        return self._loop(name, given if fits else self._pack(name, given, COLUMN), target)
+
+    def _converted(self, name: str, matrix: Matrix) -> Matrix:
+        """Copy an operand to the dtype of the arithmetic, if it has another."""
+        fits = self.arithmetic is None or matrix.dtype is self.arithmetic
+        return matrix if fits else self._pack(name, matrix, COLUMN)
 
     def _target(self) -> Matrix:
         """Return D, or a scratch layout where the library cannot write to D itself."""
@@ -215,10 +271,15 @@ class _Lowering:
 
     def _readable(self, name: str, matrix: Matrix, target: Matrix, swapped: bool) -> Matrix:
         dtype = self.arithmetic or matrix.dtype
-        order = matrix.order
+        order, fits = matrix.order, readable(matrix) is not None
         if self._turns(matrix):
             order = COLUMN if swapped else ROW
-        if readable(matrix) is None or dtype is not matrix.dtype or not self._conjugable(matrix, swapped):
+        elif name in self.forced:
+            order = ROW if self.forced[name] else COLUMN
+            fits = _ld(matrix.transposed if self.forced[name] else matrix) is not None
+        if self.k_inner:
+            order, fits = (ROW, _aligned(matrix.transposed)) if name == "a" else (COLUMN, _aligned(matrix))
+        if not fits or dtype is not matrix.dtype or not self._conjugable(matrix, swapped):
             matrix = self._pack(name, matrix, order)
         return self._loop(name, matrix, target, order)
 
@@ -235,7 +296,12 @@ class _Lowering:
         return len(extents) <= 1 and all(step >= 0 for each in steps for step in each)
 
     def _pack(self, name: str, matrix: Matrix, order: str) -> Matrix:
-        copy = packed(matrix, order, self.problem.batch, self.axes, self.arithmetic)
+        if matrix.dtype is FP4:
+            raise ValueError(
+                f"The FP4 operand {name} has batches that the library cannot walk in one loop, and FP4 is not copied. Make it contiguous."
+            )
+        dtype = None if matrix.dtype.kind == "u" else self.arithmetic
+        copy = packed(matrix, order, self.problem.batch, self.axes, dtype)
         self.loads[name] = self._move(matrix, copy)
         return copy
 
@@ -248,3 +314,9 @@ class _Lowering:
 def _ld(matrix: Matrix) -> int | None:
     """Return the leading dimension by which a column-major library reads a matrix as it is."""
     return leading_dimension(matrix.rows, matrix.cols, matrix.row_stride, matrix.col_stride)
+
+
+def _aligned(matrix: Matrix) -> bool:
+    """Whether columns of narrow values are contiguous and begin where the library can read them."""
+    ld, unit = _ld(matrix), 4 if matrix.dtype is INT8 else 16
+    return ld is not None and ld % unit == 0 and all(step % unit == 0 for step in matrix.batch_strides)

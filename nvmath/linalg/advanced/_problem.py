@@ -5,52 +5,30 @@ Every error that metadata can show is raised here, before anything is touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import prod
-from typing import Final
 
-from ..._core.dtypes import DTYPES, DType
+from ..._core.dtypes import DType
 from ..._core.layout import Ints, may_overlap
 from ..._enums import CudaDataType
 from .._matrix import COLUMN, ROW, Matrix, Operand, batch_order, matrix_of, packed
-from ._options import BY_CODE, NO_EPILOG, Epilog, MatmulComputeType, MatmulEpilog, MatmulOptions, not_yet
-
-SUPPORTED: Final = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
-_NARROW: Final = ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn_x2")
-
-_C: Final = MatmulComputeType
-_TYPE: Final = CudaDataType
-_FULL: Final = ("float32", "float16", "bfloat16")
-_FAST: Final = (
-    _C.COMPUTE_32F_FAST_16F,
-    _C.COMPUTE_32F_FAST_16BF,
-    _C.COMPUTE_32F_FAST_TF32,
-    _C.COMPUTE_32F_EMULATED_16BFX9,
-)
-_DOUBLE: Final = (_C.COMPUTE_64F, _C.COMPUTE_64F_PEDANTIC, _C.COMPUTE_64F_EMULATED_FIXEDPOINT)
-_HALF: Final = (_C.COMPUTE_16F, _C.COMPUTE_16F_PEDANTIC)
-
-# (compute types, scale type, operand types)
-_ALLOWED: Final = (
-    (_HALF, _TYPE.CUDA_R_16F, ("float16",)),
-    ((_C.COMPUTE_32F, _C.COMPUTE_32F_PEDANTIC), _TYPE.CUDA_R_32F, _FULL),
-    ((_C.COMPUTE_32F, _C.COMPUTE_32F_PEDANTIC, *_FAST), _TYPE.CUDA_C_32F, ("complex64",)),
-    (_FAST, _TYPE.CUDA_R_32F, ("float32",)),
-    (_DOUBLE, _TYPE.CUDA_R_64F, ("float64",)),
-    (_DOUBLE, _TYPE.CUDA_C_64F, ("complex128",)),
-)
-_SCALE_TO_COMPUTE: Final = {
-    _TYPE.CUDA_R_16F: _C.COMPUTE_16F, _TYPE.CUDA_R_16BF: _C.COMPUTE_32F, _TYPE.CUDA_R_32F: _C.COMPUTE_32F,
-    _TYPE.CUDA_C_32F: _C.COMPUTE_32F, _TYPE.CUDA_R_64F: _C.COMPUTE_64F, _TYPE.CUDA_C_64F: _C.COMPUTE_64F,
-}  # fmt: skip
+from . import _auxiliary as auxiliary
+from . import _narrow as narrow_types
+from . import _narrow_rules as narrow_rules
+from ._epilogs import NO_EPILOG, Epilog
+from ._options import MatmulComputeType, MatmulOptions
+from ._preferences import MatmulEpilogPreferences
+from ._types import check_dtypes, compute_and_scale, result_dtype, same_kind
 
 
 @dataclass(frozen=True, slots=True)
 class MatmulProblem:
     """``D = F(alpha * A @ B + beta * C)``, without pointers and scalars.
 
-    `out_shape` and `out_strides` are what the caller sees of D; the matrices have one stride for each axis of `batch`.
+    `out_shape` and `out_strides` are what the caller sees of D; the matrices have one stride for each axis of `batch`. `auxiliary` is
+    what another product gave; `outputs` are what this one gives besides D, by name; `arrays` are those of a user's function. `narrow` is
+    there when A and B have 8 bits or fewer; FP4 matrices are counted in values, and in bytes in `out_shape` and `out_strides` only.
     """
 
     m: int
@@ -62,12 +40,16 @@ class MatmulProblem:
     c: Matrix | None
     d: Matrix
     bias: Matrix | None
+    auxiliary: Matrix | None
+    arrays: tuple[Operand, ...]
+    outputs: tuple[tuple[str, Matrix], ...]
     epilog: Epilog
     compute_type: int
     scale_type: int
     inplace: bool
     out_shape: Ints
     out_strides: Ints
+    narrow: narrow_types.Narrow | None = None
 
     @property
     def empty(self) -> bool:
@@ -86,8 +68,10 @@ class MatmulProblem:
         ]
         if self.c is not None:
             parts.append("in place of C" if self.inplace else "plus a column C" if self.addend_is_column else "plus C")
-        if self.epilog is not NO_EPILOG:
-            parts.append(f"epilog {MatmulEpilog(self.epilog.code).name}")
+        if self.epilog.name != NO_EPILOG.name:
+            parts.append(f"epilog {self.epilog.name}")
+        if self.narrow is not None:
+            parts.append(f"scales {self.narrow}")
         parts.append(
             f"compute type {MatmulComputeType(self.compute_type).name}, scale type {CudaDataType(self.scale_type).name}"
         )
@@ -98,22 +82,27 @@ def specify(
     a: Operand,
     b: Operand,
     c: Operand | None = None,
-    bias: Operand | None = None,
     *,
+    inputs: Mapping[str, Operand] | None = None,
     options: MatmulOptions,
     epilog: Epilog = NO_EPILOG,
+    preferences: MatmulEpilogPreferences | None = None,
     keep: Matrix | None = None,
 ) -> MatmulProblem:
     """Turn metadata and options into a problem.
 
     Parameters
     ----------
-    a, b, c, bias : Operand
+    a, b, c : Operand
         The operands, as they will be read.
+    inputs : dict, optional
+        Those of the epilog, and scales, by name.
     options : MatmulOptions
         What was asked.
     epilog : Epilog
         The row of the epilog.
+    preferences : MatmulEpilogPreferences, optional
+        For its auxiliary output.
     keep : Matrix, optional
         The layout of D to keep, of an earlier problem with the same extents.
 
@@ -121,10 +110,10 @@ def specify(
     ------
     ValueError
         The operands do not fit each other or the options.
-    NotImplementedError
-        Something is asked for that is not there yet.
     """
-    _check_dtypes(a.dtype, b.dtype)
+    inputs = inputs or {}
+    check_dtypes(a.dtype, b.dtype, options)
+    a, b = narrow_types.unpacked(a, -1), narrow_types.unpacked(b, -2)
     for name, operand in (("a", a), ("b", b)):
         if not operand.shape:
             raise ValueError(f"Operand {name} must have at least one dimension, but it is 0-dimensional.")
@@ -138,39 +127,34 @@ def specify(
             "Transpose one of them, or pass operands with a common extent."
         )
     addend = _addend(c, a.dtype, m, n, batch, options)
-    dtype = _result_dtype(first, addend, options)
-    compute, scale = _types(first.dtype, options)
-    vector = _bias(bias, m, batch)
-    if epilog.activation and dtype.kind == "c":
-        raise ValueError(
-            f"The epilog {MatmulEpilog(epilog.code).name} is not defined for {dtype}: an activation needs real values. "
-            "Use BIAS or no epilog."
-        )
+    dtype, plain = result_dtype(a.dtype, b.dtype, None if addend is None else addend.dtype, options)
+    if narrow_types.is_narrow(dtype) and c is None and "bias" in inputs:
+        plain = narrow_types.addend_beside(inputs["bias"].dtype, plain)
+    compute, scale = compute_and_scale(a.dtype, options)
+    wishes = preferences or MatmulEpilogPreferences()
+    auxiliary.check(epilog, dtype, m * n * prod(batch), wishes, narrow=narrow_types.is_narrow(a.dtype))
+    vector, given = (
+        auxiliary.read(epilog, name, inputs[name], (m, n), batch, plain) if name in inputs else None
+        for name in ("bias", epilog.auxiliary)
+    )
+    arrays = () if epilog.function is None else auxiliary.arrays(epilog, inputs, batch)
     result = _result(first, second, addend, m, n, batch, dtype, options, epilog, keep)
+    outputs = auxiliary.outputs(epilog, replace(result, dtype=plain), batch, wishes)
+    narrow = None
+    if narrow_types.is_narrow(a.dtype):
+        narrow = narrow_rules.specify(
+            first, second, result, plain, batch, inputs, options, (a.shape[:-2], b.shape[:-2]), outputs, wishes
+        )
+        outputs += narrow_rules.outputs(narrow, result, batch)
     if options.inplace:
         assert c is not None
         shape, strides = c.shape, c.strides
     else:
-        shape, strides = _outer(a, b, result, batch)
+        shape, strides = narrow_types.packed_result(result, *_outer(a, b, result, batch))
     return MatmulProblem(
-        m, n, k, batch, first, second, addend, result, vector, epilog, compute, scale, options.inplace, shape, strides
+        m, n, k, batch, first, second, addend, result, vector, given, arrays, outputs, epilog, compute, scale, options.inplace, shape,
+        strides, narrow,
     )  # fmt: skip
-
-
-def _check_dtypes(a: DType, b: DType) -> None:
-    for name, dtype in (("a", a), ("b", b)):
-        if dtype.name in _NARROW:
-            raise not_yet(
-                f"Narrow precision ({dtype} for operand {name})", "Convert the operand to float16, bfloat16 or float32."
-            )
-        if dtype.name not in SUPPORTED:
-            raise ValueError(
-                f"The dtype of operand {name} is not supported: {dtype}. Convert it to one of {', '.join(SUPPORTED)}."
-            )
-    if a is not b:
-        raise ValueError(
-            f"Unsupported combination of dtypes: a is {a} and b is {b}. Convert one of them to the dtype of the other."
-        )
 
 
 def _broadcast(a: Ints, b: Ints) -> Ints:
@@ -185,12 +169,6 @@ def _broadcast(a: Ints, b: Ints) -> Ints:
     return tuple(other if one == 1 else one for one, other in zip(wide_a, wide_b, strict=True))
 
 
-def _fits_batch(own: Ints, batch: Ints) -> bool:
-    return len(own) <= len(batch) and all(
-        extent in (1, wanted) for extent, wanted in zip(own, batch[len(batch) - len(own) :], strict=True)
-    )
-
-
 def _addend(c: Operand | None, dtype: DType, m: int, n: int, batch: Ints, options: MatmulOptions) -> Matrix | None:
     if c is None:
         if options.inplace:
@@ -200,98 +178,30 @@ def _addend(c: Operand | None, dtype: DType, m: int, n: int, batch: Ints, option
         raise ValueError(
             f"c must have at least two dimensions, but its shape is {c.shape}. Reshape it to ({m}, {n}) or ({m}, 1)."
         )
-    if c.dtype.name not in SUPPORTED or c.dtype.kind != dtype.kind:
-        raise ValueError(
-            f"Unsupported combination of dtypes: c is {c.dtype}, but a and b are {dtype}. Convert c to {dtype}."
-        )
+    same_kind("c", c.dtype, dtype)
     rows, cols = c.shape[-2:]
     if rows != m or cols not in (n, 1):
         raise ValueError(
             f"The extents of c must match the result: its matrices are {(rows, cols)}, expected {(m, n)} or {(m, 1)}."
         )
-    if not _fits_batch(c.shape[:-2], batch):
+    if not auxiliary.fits_batch(c.shape[:-2], batch):
         raise ValueError(f"The batch extents of c must match: it has {c.shape[:-2]}, but a and b have {batch}.")
     if options.inplace:
-        if c.shape != (*batch, m, n):
-            raise ValueError(
-                f"The result cannot be inplace if operand C is broadcast: its shape is {c.shape}, the result is {(*batch, m, n)}. "
-                "Pass a c of that shape, or inplace=False."
-            )
-        if may_overlap(c.shape, c.strides):
-            raise ValueError(
-                f"inplace=True needs a c whose elements do not share memory; strides {c.strides} of shape {c.shape} may overlap. "
-                "Copy c first."
-            )
+        _check_overwritten(c, (*batch, m, n))
     return matrix_of(c, row_vector=False, batch=batch)
 
 
-def _result_dtype(a: Matrix, c: Matrix | None, options: MatmulOptions) -> DType:
-    if options.inplace:
-        assert c is not None
-        return c.dtype
-    if options.result_type is None:
-        return a.dtype if c is None else c.dtype
-    row = BY_CODE.get(int(options.result_type))
-    if row is None:
+def _check_overwritten(c: Operand, shape: Ints) -> None:
+    if c.shape != shape:
         raise ValueError(
-            f"MatmulOptions.result_type must be None or a member of CudaDataType, not {options.result_type!r}."
+            f"The result cannot be inplace if operand C is broadcast: its shape is {c.shape}, the result is {shape}. "
+            "Pass a c of that shape, or inplace=False."
         )
-    if row.name in _NARROW:
-        raise not_yet(f"A result of {row}", "Ask for float16, bfloat16 or float32.")
-    if row.name not in SUPPORTED or row.kind != a.dtype.kind:
-        raise ValueError(f"A result of {row} is not supported for operands of {a.dtype}.")
-    return row
-
-
-def _types(dtype: DType, options: MatmulOptions) -> tuple[int, int]:
-    """Return the compute type and the scale type."""
-    compute, scale = options.compute_type, options.scale_type
-    if compute in (_C.COMPUTE_32I, _C.COMPUTE_32I_PEDANTIC):
+    if may_overlap(c.shape, c.strides):
         raise ValueError(
-            f"The compute type {MatmulComputeType(compute).name} is not supported: there are no integer products."
+            f"inplace=True needs a c whose elements do not share memory; strides {c.strides} of shape {c.shape} may overlap. "
+            "Copy c first."
         )
-    double, complex_ = dtype.real is DTYPES["float64"], dtype.kind == "c"
-    if compute is None and scale is None:
-        compute = _C.COMPUTE_64F if double else _C.COMPUTE_32F
-    elif compute is None:
-        assert scale is not None
-        compute = _SCALE_TO_COMPUTE.get(_TYPE(scale))
-        if compute is None:
-            raise ValueError(f"There is no compute type for the scale type {_TYPE(scale).name}.")
-    if scale is None:
-        if compute in _HALF:
-            scale = _TYPE.CUDA_R_16F
-        elif compute in _DOUBLE:
-            scale = _TYPE.CUDA_C_64F if complex_ else _TYPE.CUDA_R_64F
-        else:
-            scale = _TYPE.CUDA_C_32F if complex_ else _TYPE.CUDA_R_32F
-    if not any(compute in row[0] and scale == row[1] and dtype.name in row[2] for row in _ALLOWED):
-        fitting = [
-            f"{', '.join(MatmulComputeType(each).name for each in row[0])} with {row[1].name}"
-            for row in _ALLOWED
-            if dtype.name in row[2]
-        ]
-        raise ValueError(
-            f"The compute type {MatmulComputeType(compute).name} with the scale type {_TYPE(scale).name} is not supported for "
-            f"operands of {dtype}. Use {'; or '.join(fitting)}."
-        )
-    return int(compute), int(scale)
-
-
-def _bias(bias: Operand | None, m: int, batch: Ints) -> Matrix | None:
-    if bias is None:
-        return None
-    shape = bias.shape
-    if bias.dtype.name not in SUPPORTED:
-        raise ValueError(
-            f"The dtype of operand bias is not supported: {bias.dtype}. Convert it to one of {', '.join(SUPPORTED)}."
-        )
-    rows = shape[-2:] if len(shape) > 1 else (*shape, 1)
-    if not shape or rows != (m, 1) or not _fits_batch(shape[:-2], batch):
-        raise ValueError(
-            f"The bias must match the rows of the result: its shape is {shape}, expected ({m},), ({m}, 1) or {(*batch, m, 1)}."
-        )
-    return matrix_of(bias, row_vector=False, batch=batch)
 
 
 def _result(
@@ -332,18 +242,26 @@ def _outer(a: Operand, b: Operand, d: Matrix, batch: Ints) -> tuple[Ints, Ints]:
 def differences(old: MatmulProblem, new: MatmulProblem, *, layouts: bool) -> str:
     """Say in which respects the operands of two problems differ, for an error text; empty if a plan can serve both."""
     rows = []
-    for name in ("a", "b", "c", "bias"):
+    for name in ("a", "b", "c", "bias", "auxiliary"):
         before, after = getattr(old, name), getattr(new, name)
         if before is None or after is None:
             continue
+        shown = old.epilog.auxiliary if name == "auxiliary" else name
         checks: Iterable[tuple[str, object, object]] = (
             ("data type of the new operand", before.dtype, after.dtype),
             ("extents", (before.rows, before.cols), (after.rows, after.cols)),
             ("conjugation", before.conj, after.conj),
             ("strides", _strides(before), _strides(after)),
         )
-        rows += [f"{name}: {what} must match: expected {one}, given {other}" for what, one, other in checks if one != other
+        rows += [f"{shown}: {what} must match: expected {one}, given {other}" for what, one, other in checks if one != other
                  and (what != "strides" or layouts)]  # fmt: skip
+    for name, one, other in zip(old.epilog.inputs, old.arrays, new.arrays, strict=False):
+        if one.shape != other.shape or one.dtype is not other.dtype:
+            rows.append(
+                f"{name}: shape and dtype must match: expected {one.shape} {one.dtype}, given {other.shape} {other.dtype}"
+            )
+    if not rows:
+        rows += narrow_rules.differences(old.narrow, new.narrow)
     if not rows and (old.batch, old.out_shape) != (new.batch, new.out_shape):
         rows.append(f"the shape of the result must match: expected {old.out_shape}, given {new.out_shape}")
     return "; ".join(rows)

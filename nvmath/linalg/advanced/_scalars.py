@@ -10,25 +10,26 @@ from ..._enums import CudaDataType
 
 _KINDS: Final = {
     CudaDataType.CUDA_R_16F: "float16", CudaDataType.CUDA_R_32F: "float32", CudaDataType.CUDA_R_64F: "float64",
-    CudaDataType.CUDA_C_32F: "complex64", CudaDataType.CUDA_C_64F: "complex128",
+    CudaDataType.CUDA_C_32F: "complex64", CudaDataType.CUDA_C_64F: "complex128", CudaDataType.CUDA_R_32I: "int32",
 }  # fmt: skip
 
 
 class Scalars:
     """Alpha and beta as numbers and, at fixed addresses, as one element each of the scale type.
 
-    `idle` says whether alpha is 0 as the library sees it; `unit` is the address of a 1.
+    `idle` says whether alpha is 0 as the library sees it; `unit` and `zero` are the addresses of a 1 and a 0.
     """
 
-    __slots__ = ("addresses", "array", "idle", "one", "unit", "values")
+    __slots__ = ("addresses", "array", "constants", "idle", "unit", "values", "zero")
 
     def __init__(self, scale_type: int) -> None:
         self.array = np.array([1, 0], _KINDS[CudaDataType(scale_type)])
         start, step = self.array.ctypes.data, self.array.itemsize
         self.addresses = start, start + step
         self.values: list[Any] = self.array.tolist()
-        self.one = np.ones(1, self.array.dtype)
-        self.unit: int = self.one.ctypes.data
+        self.constants = np.array([1, 0], self.array.dtype)
+        self.unit: int = self.constants.ctypes.data
+        self.zero = self.unit + step
         self.idle = False
 
     def read(self, alpha: Any = None, beta: Any = None) -> list[Any]:
@@ -57,8 +58,11 @@ def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:
     try:
         if isinstance(value, str | bytes) or (not complex_ and np.iscomplexobj(value)):
             raise TypeError
+        if dtype.kind == "i":
+            if int(value) != value or abs(int(value)) > np.iinfo(dtype).max:
+                raise TypeError
+            return int(value)
         return complex(value) if complex_ else float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} = {value!r} cannot be converted to {dtype}. Pass a {'complex' if complex_ else 'real'} number."
-        ) from None
+        needed = {"c": "a complex number", "i": "an integer"}.get(dtype.kind, "a real number")
+        raise ValueError(f"{name} = {value!r} cannot be converted to {dtype}. Pass {needed}.") from None

@@ -34,6 +34,7 @@ PARAMETERS: Final = {
     "nd_min_levels": 17, "use_superpanels": 20, "factorization_algorithm": 1, "pivot_eps_algorithm": 16, "pivot_eps": 9,
     "solution_algorithm": 2, "ir_num_steps": 5,
 }  # fmt: skip
+_EXECUTE_MODE: Final = (15, "i", 4)
 _DEFAULTS: Final[dict[str, Any]] = {
     "host_nthreads": -1, "reordering_algorithm": 0, "matching_algorithm": 6, "pivot_type": 0, "pivot_threshold": 1.0, "max_nnz": -1,
     "nd_min_levels": 10, "use_superpanels": 1, "factorization_algorithm": 0, "pivot_eps_algorithm": 0, "pivot_eps": -1.0,
@@ -91,8 +92,16 @@ class HostConfig:
         if not fits and made != coerce(name, _DEFAULTS[name]):
             names = [] if callable(allowed) else [getattr(choice, "name", str(choice)) for choice in allowed]
             known = f" It knows {', '.join(names)}." if names else ""
-            raise ValueError(f"{name} = {getattr(made, 'name', made)!s} is not supported on the CPU by {self._library}.{known}")
+            raise ValueError(
+                f"{name} = {getattr(made, 'name', made)!s} is not supported on the CPU by {self._library}.{known}"
+            )
         self._values[name] = made
+
+    def copy(self) -> HostConfig:
+        """Return settings of the same values, to be changed independently."""
+        made = HostConfig(self._library, self._allowed)
+        made._values = dict(self._values)
+        return made
 
     def close(self) -> None:
         """Nothing is owned."""
@@ -100,6 +109,8 @@ class HostConfig:
 
 class CudssConfig:
     """The settings in a configuration object of cuDSS."""
+
+    handle = 0
 
     def __init__(self, threading: bool) -> None:
         self.handle = cudss.config_create()
@@ -126,6 +137,29 @@ class CudssConfig:
         number, code, size = storage
         buffer = array(code, [value])
         cudss.config_set(self.handle, number, buffer.buffer_info()[0], size)
+
+    def go_hybrid(self, num_threads: int | None) -> None:
+        """Let the CPU help, with so many threads.
+
+        Raises
+        ------
+        ValueError
+            More than one thread is asked for, and there is no threading library.
+        """
+        self.put(_EXECUTE_MODE, 1)
+        if num_threads is not None and (self._threading or num_threads > 1):
+            self.set("host_nthreads", num_threads)
+
+    def twin(self) -> CudssConfig:
+        """Return settings of the same values."""
+        made = CudssConfig(self._threading)
+        for storage in (*map(self._storage, PARAMETERS), _EXECUTE_MODE):
+            number, code, size = storage
+            buffer, written = array(code, [0]), array("Q", [0])
+            cudss.config_get(self.handle, number, buffer.buffer_info()[0], size, written)
+            if buffer[0] >= 0:  # negative numbers mean the library's own choice, and cannot be set
+                made.put(storage, buffer[0])
+        return made
 
     @staticmethod
     def _storage(name: str) -> tuple[int, str, int]:
@@ -179,11 +213,19 @@ class DirectSolverPlanConfig(_View):
     __slots__ = ()
 
     host_nthreads = _setting("host_nthreads", "Number of threads on the CPU; -1 for the library's choice.")
-    reordering_algorithm = _setting("reordering_algorithm", "The ordering that limits fill-in, a DirectSolverReorderingAlg.")
-    matching_algorithm = _setting("matching_algorithm", "What brings large elements to the diagonal, a DirectSolverMatchingAlg.")
+    reordering_algorithm = _setting(
+        "reordering_algorithm", "The ordering that limits fill-in, a DirectSolverReorderingAlg."
+    )
+    matching_algorithm = _setting(
+        "matching_algorithm", "What brings large elements to the diagonal, a DirectSolverMatchingAlg."
+    )
     pivot_type = _setting("pivot_type", "How pivots are searched, a ``nvmath.bindings.cudss.PivotType``.")
-    pivot_threshold = _setting("pivot_threshold", "From which ratio a diagonal element is good enough as a pivot, from 0 to 1.")
-    max_nnz = _setting("max_nnz", "Largest number of elements of the factors, for the COLAMD orderings; -1 for no limit.")
+    pivot_threshold = _setting(
+        "pivot_threshold", "From which ratio a diagonal element is good enough as a pivot, from 0 to 1."
+    )
+    max_nnz = _setting(
+        "max_nnz", "Largest number of elements of the factors, for the COLAMD orderings; -1 for no limit."
+    )
     nd_min_levels = _setting("nd_min_levels", "Least number of levels of nested dissection.")
     use_superpanels = _setting("use_superpanels", "Whether superpanels are used, 0 or 1.")
 
@@ -198,7 +240,9 @@ class DirectSolverFactorizationConfig(_View):
     __slots__ = ()
 
     factorization_algorithm = _setting("factorization_algorithm", "The algorithm, a DirectSolverFactorizationAlg.")
-    pivot_eps_algorithm = _setting("pivot_eps_algorithm", "How a tiny pivot is replaced, a DirectSolverPivotEpsilonAlg.")
+    pivot_eps_algorithm = _setting(
+        "pivot_eps_algorithm", "How a tiny pivot is replaced, a DirectSolverPivotEpsilonAlg."
+    )
     pivot_eps = _setting("pivot_eps", "The size below which a pivot is replaced; negative for the library's default.")
 
 

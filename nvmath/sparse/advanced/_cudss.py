@@ -1,345 +1,349 @@
-"""Sparse systems on a GPU through cuDSS."""
+"""One sparse system on a GPU through cuDSS."""
 
 from __future__ import annotations
 
-import os
-import threading
-from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 
-from ..._core import kernels, memory_limit
+from ..._core import kernels
 from ..._core.arrays import Adapter
-from ..._core.errors import warn
 from ..._core.layout import dense
-from ..._core.place import Cuda, discard
+from ..._core.place import Cuda
 from ..._core.route import refuse_capture
-from ...bindings import _cuda as driver
+from ..._core.staging import upload
 from ...bindings import cudss
+from ._condition import LARGEST_ERROR, error_of_known, estimate, unproven, whole
 from ._config import CudssConfig
+from ._cuda_kernel import Kernel
+from ._cuda_matrix import DeviceMatrix, Pointers, fetch
 from ._cuda_residual import Residual
+from ._cudss_handle import Lease
+from ._cudss_system import ANALYSIS, FACTORIZATION, CudssSystem
+from ._determinant import slogdet
+from ._engine import DEFINITE
+from ._host import reduced
 from ._options import DirectSolverMatrixType as Kind
-from ._options import DirectSolverOptions, HybridMemoryModeOptions, memory_estimates_dtype
-from ._pattern import check, is_canonical
+from ._options import DirectSolverMatrixViewType as Part
+from ._options import DirectSolverOptions, HybridMemoryModeOptions
+from ._pattern import Array
 from ._problem import SystemProblem
-from ._residual import IllConditionedWarning, Judgement, SingularSystemError, Verdict, doubt, explain
+from ._residual import PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
+from ._sides import Matrix, Side
+from ._systems import Answer, PatternChangedError
 
-_ANALYSIS, _FACTORIZATION, _SOLVE = 3, 4, 1008
-_COLUMN_MAJOR: Final = 0
-_INFO, _LU_NNZ, _NPIVOTS, _INERTIA = 0, 1, 2, 3
-_OLDEST: Final = (0, 8)
-_MEMORY_MODE, _MEMORY_LIMIT, _REGISTER = (11, "i", 4), (12, "q", 8), (13, "i", 4)
-_REFINEMENT: Final = (5, "i", 4)
-#: name -> (cudssDataParam_t, what its elements are: values, their real type, or indices)
-ARRAYS: Final = {
-    "row_permutation": (4, "index"), "col_permutation": (5, "index"), "final_row_permutation": (6, "index"),
-    "final_col_permutation": (7, "index"), "diag": (8, "value"), "matching_col_permutation": (14, "index"),
-    "row_scale_factors": (15, "real"), "col_scale_factors": (16, "real"),
-}  # fmt: skip
-
-_free: dict[int, list[int]] = {}
-_lock = threading.Lock()
-
-
-def _take_handle(device: int) -> int:
-    """Take a handle that nobody uses, or make one: making one takes longer than solving a small system."""
-    with _lock:
-        handles = _free.setdefault(device, [])
-        return handles.pop() if handles else cudss.create()
-
-
-def _give_handle(device: int, handle: int) -> None:
-    with _lock:
-        _free.setdefault(device, []).append(handle)
-
-
-def require_version() -> None:
-    """Raise that an installed cuDSS is too old, with its version and path.
-
-    Raises
-    ------
-    RuntimeError
-        It is older than 0.8, whose functions have other arguments.
-    """
-    from ...bindings import _load
-
-    version = tuple(cudss.get_property(part) for part in range(2))
-    if version < _OLDEST:
-        library = _load.open_library("cudss")
-        raise RuntimeError(
-            f"cuDSS {library.version} at {library.path} is too old: version {_OLDEST[0]}.{_OLDEST[1]} or newer is needed. "
-            "Install it with pip install -U nvidia-cudss-cu13 (or nvidia-cudss-cu12)."
-        )
+_STEPS: Final = 10
+"""Steps of refinement when a solution is not good enough."""
 
 
 class CudssPlan:
-    """A system on one GPU."""
+    """One system on one GPU.
 
-    workspace_nbytes = 0
-    nbytes = 0
+    Parameters
+    ----------
+    problem : SystemProblem
+        All systems.
+    matrix : Matrix
+        The one of this plan.
+    place, adapter
+        The GPU, and the package that gives memory.
+    config : CudssConfig
+        Settings of the phases.
+    options : DirectSolverOptions
+        What was asked.
+    lease : Lease
+        The handle of cuDSS.
+    memory : HybridMemoryModeOptions
+        Whether factors may be kept in host memory.
+    hybrid : bool
+        Whether the CPU helps; then cuDSS takes one column at a time.
+    blocking : bool
+        Whether calls wait.
+    transposed : bool
+        Whether the transpose is solved with.
+    """
+
+    library = "cuDSS"
 
     def __init__(
-        self,
-        problem: SystemProblem,
-        place: Cuda,
-        config: CudssConfig,
-        options: DirectSolverOptions,
-        hybrid: HybridMemoryModeOptions | None,
-        adapter: Adapter,
-        blocking: bool,
-    ) -> None:
-        self.problem, self.place, self.config, self.adapter = problem, place, config, adapter
-        self.blocking = blocking
-        self.stale = False  # whether the values may have changed since the factorization
-        self.replaced = 0  # number of pivots that the factorization replaced
-        self.residual: Residual | None = None
-        self.own_handle = options.handle is None
-        self.handle = self.data = self.matrix = 0
-        self.sides: dict[tuple[int, int, int], int] = {}
+        self, problem: SystemProblem, matrix: Matrix, place: Cuda, adapter: Adapter, config: CudssConfig, options: DirectSolverOptions,
+        lease: Lease, *, memory: HybridMemoryModeOptions, hybrid: bool = False, blocking: bool = True, transposed: bool = False,
+    ) -> None:  # fmt: skip
+        self.problem, self.n, self.place, self.adapter = problem, matrix.n, place, adapter
+        self.options, self.hybrid, self.blocking = options, hybrid, blocking
+        self.factorized = self.shared = False
+        self.nbytes = 0
+        self.replaced = 0
+        """Number of pivots that the factorization replaced."""
+        self._count = 0  # of factorizations
+        self._matrix = DeviceMatrix(problem, matrix, place, adapter, transposed)
+        self._residual: Residual | None = None
+        self._judgement: Judgement | None = None
+        self._pending = False
+        self._stale = False
+        self._child: CudssPlan | None = None
+        self._system: Any = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
+
+    # --- phases -----------------------------------------------------------------------------------------------------------------------
+
+    def analyse(self, ptrs: Pointers, stream: int, host: Pointers | None) -> None:
+        """Read the pattern and plan the factorization."""
+        system, matrix = self._system, self._matrix
+        system.unmatch()
+        self._drop_child()
+        self.factorized = self._pending = False
+        matrix.analyse(ptrs, stream, host)
+        if not matrix.nnz:
+            raise SingularSystemError("The matrix a has no entries, so it is singular.")
+        system.describe(matrix, matrix.pointers(ptrs, stream))
+        (types, part), hermitian = matrix.judged_as, self.problem.kind in (Kind.HERMITIAN, Kind.HPD)
+        self._residual = Residual(self.n, self.problem.dtype, types, hermitian, part, self.place, self.adapter)
+        self._prepare(ANALYSIS, ptrs, stream)
+        self.nbytes = system.data.memory().get("permanent_device_memory", 0)
+
+    def _prepare(self, phase: int, ptrs: Pointers, stream: int) -> None:
+        self._system.prepare(phase, stream, ptrs[self.problem.sides[0].slot])
+
+    def accepts(self, ptrs: Pointers, stream: int, host: Pointers | None) -> bool:
+        """Whether the matrix still has the pattern that was planned."""
+        self._stale = True
+        return self._matrix.accepts(ptrs, stream, host)
+
+    def factorize(self, ptrs: Pointers, stream: int, host: Pointers | None) -> str:
+        """Factorize the present values; blocks, since whether it succeeded is known only then. Return what to warn of."""
+        overdue = self._overdue()
         self.factorized = False
-        self.stream = -1
-        self.source: tuple[Any, ...] = ()
-        with place.current():
-            require_version()
-            self.handle = _take_handle(place.device_id) if options.handle is None else int(options.handle)
-            try:
-                self._prepare(options, hybrid)
-            except BaseException:
-                self.close()
-                raise
+        if not self._matrix.accepts(ptrs, stream, host):
+            raise PatternChangedError
+        return self._factorize(ptrs, stream) or overdue
 
-    def _prepare(self, options: DirectSolverOptions, hybrid: HybridMemoryModeOptions | None) -> None:
-        self.data = cudss.data_create(self.handle)
-        library = threading_library(options)
-        if library:
-            cudss.set_threading_layer(self.handle, library)
-        if hybrid is not None and hybrid.hybrid_memory_mode:
-            self.config.put(_MEMORY_MODE, 1)
-            self.config.put(_REGISTER, int(hybrid.register_cuda_memory))
-            if hybrid.hybrid_device_memory_limit is not None:
-                total = driver.device_total_mem(driver.device_get(self.place.device_id))
-                limit = memory_limit.bytes_of(hybrid.hybrid_device_memory_limit, total, "hybrid_device_memory_limit")
-                self.config.put(_MEMORY_LIMIT, limit)
+    def _factorize(self, ptrs: Pointers, stream: int) -> str:
+        reason, cause = self._attempt(ptrs, stream)
+        if reason and self._match(ptrs, stream):
+            reason, cause = self._attempt(ptrs, stream)
+        if reason and (cause is not None or self.options.on_failure != "warn"):
+            raise SingularSystemError(reason) from cause
+        self._stale, self.factorized = False, True
+        self._count += 1
+        return reason
 
-    # --- phases ---------------------------------------------------------------------------------------------------------------------
-
-    def analyse(self, ptrs: tuple[int, ...], stream: int, pattern: tuple[Any, Any] | None) -> None:
-        """Read the pattern and plan the factorization; `pattern` is it in host memory, where it is there."""
-        problem = self.problem
-        indptr, indices = self._download(ptrs, stream) if pattern is None else pattern
-        check(indptr, indices, problem.n)
-        if not is_canonical(indptr, indices):
-            raise ValueError(
-                "The column indices of a must rise within each row on a GPU, without duplicates. Call a.sum_duplicates() and "
-                "a.sort_indices() first (SciPy, CuPy), or a.coalesce() before to_sparse_csr() (PyTorch)."
-            )
-        self.source = (indptr.copy(), indices.copy()) if pattern is not None else ptrs[:2]
-        self.matrix = cudss.matrix_create_csr(
-            problem.n, problem.n, problem.nnz, ptrs[0], 0, ptrs[1], ptrs[2], problem.offsets.code, problem.indices.code,
-            problem.dtype.code, int(problem.kind), int(problem.part), 0,
-        )  # fmt: skip
-        self._execute(_ANALYSIS, stream, *self._placeholders(ptrs[3]))
-
-    def _download(self, ptrs: tuple[int, ...], stream: int) -> tuple[Any, Any]:
-        """Copy the pattern to the host."""
-        from ..._core.staging import download
-
-        problem = self.problem
-        made = []
-        for ptr, count, dtype in ((ptrs[0], problem.n + 1, problem.offsets), (ptrs[1], problem.nnz, problem.indices)):
-            copy = np.empty(count, dtype.name)
-            download(ptr, copy.ctypes.data, copy.nbytes, stream)
-            made.append(copy)
-        return made[0], made[1]
-
-    def accepts(self, ptrs: tuple[int, ...], pattern: tuple[Any, Any] | None) -> bool:
-        """Whether the matrix still has the pattern that was planned: compared in host memory, else by address."""
-        if pattern is None:
-            return self.source == ptrs[:2]
-        return np.array_equal(self.source[0], pattern[0]) and np.array_equal(self.source[1], pattern[1])
-
-    def factorize(self, ptrs: tuple[int, ...], stream: int) -> None:
-        """Factorize the present values; blocks, since whether it succeeded is known only then."""
-        self.factorized = False
-        cudss.matrix_set_csr_pointers(self.matrix, ptrs[0], 0, ptrs[1], ptrs[2])
-        self._execute(_FACTORIZATION, stream, *self._placeholders(ptrs[3]))
+    def _attempt(self, ptrs: Pointers, stream: int) -> tuple[str, Exception | None]:
+        """Factorize; where pivots were replaced solve for a solution that is known. Return why that failed, if it did."""
+        self._system.point(self._matrix.pointers(ptrs, stream))
+        self._prepare(FACTORIZATION, ptrs, stream)
         self.place.wait(stream)
-        error = self._scalar(_INFO)
+        error = self._system.data.scalar("info")
         if error:
-            definite = self.problem.kind in (Kind.SPD, Kind.HPD)
-            what = "not positive definite, or singular" if definite else "singular"
-            raise SingularSystemError(f"The matrix a is {what}: cuDSS reports error {error} of the factorization.")
-        self.replaced, self.stale = self.pivots, False
-        self.factorized = True
+            what = "not positive definite, or singular" if self.problem.kind in DEFINITE else "singular"
+            reason = f"The matrix a is {what}: cuDSS reports error {error} of the factorization."
+            return reason, SingularSystemError(reason)
+        self.replaced = self._system.data.scalar("npivots")
+        if not self.replaced:
+            return "", None
+        found = error_of_known(self._whole(ptrs), lambda b: self._solve_on_host(ptrs, b[:, None], "N")[:, 0])
+        return ("", None) if found <= LARGEST_ERROR else (unproven("cuDSS", self.replaced, found), None)
 
-    def launch(self) -> Callable[..., None]:
-        """Return the function that solves: addresses of the operands and of the result, and the stream."""
-        problem = self.problem
-        n, columns = problem.n, problem.columns
-        if columns == 0:
-            return lambda *_: None
+    def _whole(self, ptrs: Pointers) -> Any:
+        """The matrix in host memory, with all its entries."""
+        pattern, data = self._matrix.on_host(ptrs, self._system.stream)
+        half = self.problem.kind is not Kind.GENERAL and self.problem.part is not Part.FULL
+        return whole(pattern, data, half, self.problem.kind in (Kind.HERMITIAN, Kind.HPD))
+
+    def _match(self, ptrs: Pointers, stream: int) -> bool:
+        """Plan anew with large elements on the diagonal; tell whether that could be done, and had not been done yet."""
+        system = self._system
+        if self.options.on_failure == "raise" or not system.may_match:
+            return False
+        try:
+            system.match()
+            self._prepare(ANALYSIS, ptrs, stream)
+        except cudss.cuDSSError:  # not for this kind of matrix
+            system.unmatch()
+            for phase in (ANALYSIS, FACTORIZATION):
+                self._prepare(phase, ptrs, stream)
+            return False
+        return True
+
+    # --- solutions --------------------------------------------------------------------------------------------------------------------
+
+    def solver(self, side: Side, op: str) -> Callable[[Pointers, int, int], Answer]:
+        """Return the function that solves for one right-hand side: addresses of the operands, the result and the stream."""
+        count, n, dtype, device = side.b.count, self.n, self.problem.dtype, self.place.device_id
+        if count == 0:
+            return lambda *_: (PERFECT, "")
+        op, conjugated = self._reduced(op)
         # cuDSS wants columns one behind the other: others go through a copy
-        packed = dense(problem.shape, range(len(problem.shape)))
-        device, dtype = self.place.device_id, problem.dtype
-        nbytes = n * columns * dtype.itemsize
-        b_ld, x_ld = problem.b_direct, problem.x_direct
-        pack = None if b_ld else kernels.move(device, problem.shape, problem.b_strides, packed, dtype, dtype)
-        unpack = None if x_ld else kernels.move(device, problem.shape, packed, problem.x_strides, dtype, dtype)
+        packed = dense(side.b.shape, range(len(side.b.shape)))
+        nbytes, item = n * count * dtype.itemsize, dtype.itemsize
+        b_ld, x_ld = (0, 0) if conjugated else (side.b.leading, side.x.leading)
+        pack = None if b_ld else kernels.move(device, side.b.shape, side.b.strides, packed, dtype, dtype)
+        unpack = None if x_ld else kernels.move(device, side.x.shape, packed, side.x.strides, dtype, dtype)
+        conjugate = Kernel(device, "conjugate", 2, dtype) if conjugated else None
+        slot, b_begin, x_begin = side.slot, side.b.start * item, side.x.start * item
 
-        def run(indptr: int, indices: int, data: int, b: int, x: int, stream: int) -> None:
+        def run(ptrs: Pointers, x_ptr: int, stream: int) -> Answer:
             owners = []
-            source, target = b, x
+            source, target = ptrs[slot] + b_begin, x_ptr + x_begin
             if pack is not None:
                 source, owner = self.adapter.allocate(nbytes, device, stream)
                 owners.append(owner)
-                pack(b, source, stream)
+                pack(ptrs[slot] + b_begin, source, stream)
             if unpack is not None:
                 target, owner = self.adapter.allocate(nbytes, device, stream)
                 owners.append(owner)
-            cudss.matrix_set_csr_pointers(self.matrix, indptr, 0, indices, data)
-            side, solution = self._side(0, source, b_ld or n), self._side(1, target, x_ld or n)
-            self._execute(_SOLVE, stream, solution, side)
-            if self.blocking or self.replaced or self.stale:
-                self._check((indptr, indices, data), (target, x_ld or n, source, b_ld or n), (solution, side), stream)
+            if conjugate is not None:
+                conjugate(stream, n * count, 1, n * count, source)
+            plan = self if op == "N" else self._transposed(ptrs, stream)
+            answer = plan._answer(ptrs, source, b_ld or n, target, x_ld or n, count, stream)
+            if plan is not self:
+                self._judgement, self._pending = plan._judgement, False
+            if conjugate is not None:
+                conjugate(stream, n * count, 1, n * count, target)
             if unpack is not None:
-                unpack(target, x, stream)
+                unpack(target, x_ptr + x_begin, stream)
+            return answer
 
         return run
 
-    def _check(self, matrix: tuple[int, ...], columns: tuple[int, int, int, int], sides: tuple[int, int], stream: int) -> None:
-        """Judge the solution; refine it once if it is not good, and raise if that does not help. Blocks."""
-        refuse_capture(self.place, stream, "a solution that has to be checked")
-        if self.residual is None:
-            self.residual = Residual(self.problem, self.place, self.adapter)
-        self.residual.problem = self.problem
-        judgement = self.residual(matrix, *columns, stream)
-        if self._refused(judgement):
-            steps = self.config.get("ir_num_steps")
-            self.config.put(_REFINEMENT, max(steps, 10))
+    def _reduced(self, op: str) -> tuple[str, bool]:
+        """Say whether to solve with the transpose, and whether with the conjugates of all numbers."""
+        op, conjugated = reduced(self.problem.kind, self.problem.dtype.kind == "f", op)
+        return ("T", not conjugated) if op == "H" else (op, conjugated)
+
+    def _answer(self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int) -> Answer:
+        """Solve as well as it can be done; return the judgement, if it could be waited for, and what to warn of."""
+        checked = self.blocking or self.replaced > 0 or self._stale
+        if checked:
+            refuse_capture(self.place, stream, "a solution that has to be checked")
+        self._run(ptrs, b, b_ld, x, x_ld, count, stream)
+        self._judgement, self._pending = None, True
+        if not checked:
+            return None, ""
+        retry = self.options.on_failure != "raise"
+        judgement = self._read()
+        if judgement.refused and retry:
+            judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream)
+        if judgement.refused and retry:
+            with suppress(SingularSystemError):  # the values may have changed since they were factorized
+                self._factorize(ptrs, stream)
+                judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream)
+        if not judgement.refused:
+            return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
+        reason = explain(judgement, self.replaced, "cuDSS")
+        if self.options.on_failure == "warn":
+            return judgement, reason
+        raise SingularSystemError(reason)
+
+    def _solve(self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int) -> Judgement:
+        """Solve with refinement, and judge. Blocks."""
+        refines = self.options.on_failure != "raise"
+        steps = self._system.settings.get("ir_num_steps")
+        self._run(ptrs, b, b_ld, x, x_ld, count, stream, max(steps, _STEPS) if refines else steps)
+        return self._read()
+
+    def _run(
+        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, steps: int | None = None
+    ) -> None:
+        """Solve and compute the residual, without waiting."""
+        read = self._matrix.pointers(ptrs, stream)
+        self._system.point(read)
+        each = self.problem.dtype.itemsize if self.hybrid else 0
+        self._system.solve(stream, (x, x_ld), (b, b_ld), count, each=each, steps=steps)
+        assert self._residual is not None
+        self._residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
+
+    def _read(self) -> Judgement:
+        assert self._residual is not None
+        with self.place.current():
+            self._judgement, self._pending = self._residual.read(self._system.stream), False
+        return self._judgement
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """Of the last solution; waits for one that is under way."""
+        if self._child is not None and self._child._pending:
+            self._judgement = self._child.judgement
+        return self._read() if self._pending else self._judgement
+
+    def _overdue(self) -> str:
+        """What to say of an earlier solution that was not waited for."""
+        children = [] if self._child is None else [self._child]
+        for plan in (self, *children):
+            if plan._pending and (judgement := plan._read()).refused:
+                return f"An earlier solution, which was not waited for, is not good. {explain(judgement, plan.replaced, 'cuDSS')}"
+        return ""
+
+    def _transposed(self, ptrs: Pointers, stream: int) -> CudssPlan:
+        """The plan of the transpose, factorized for the present factorization."""
+        child = self._child
+        if child is None or child._count != self._count:
+            refuse_capture(self.place, stream, "the first solution with the transpose")
+        if child is None:
+            system, problem = self._system, self.problem
+            child = CudssPlan(
+                problem, self._matrix.matrix, self.place, self.adapter, system.settings, self.options, system.lease,
+                memory=system.memory, hybrid=self.hybrid, blocking=self.blocking, transposed=True,
+            )  # fmt: skip
             try:
-                self._execute(_SOLVE, stream, *sides)
-            finally:
-                self.config.put(_REFINEMENT, steps)
-            judgement = self.residual(matrix, *columns, stream)
-        if self._refused(judgement):
-            raise SingularSystemError(explain(judgement, self.replaced, "cuDSS"))
-        if judgement.verdict is Verdict.DOUBTFUL:
-            warn(doubt(judgement), IllConditionedWarning)
+                child.analyse(ptrs, stream, None)
+            except BaseException:
+                child.close()
+                raise
+            self._child, child._count = child, -1
+        if child._count != self._count:
+            child._factorize(ptrs, stream)
+            child._count = self._count
+        child._stale = self._stale
+        return child
 
-    def _refused(self, judgement: Judgement) -> bool:
-        return judgement.verdict is Verdict.BAD or (judgement.verdict is Verdict.DOUBTFUL and self.replaced > 0)
-
-    def _placeholders(self, ptr: int) -> tuple[int, int]:
-        """Descriptors of x and b for the phases that do not touch them."""
-        return self._side(1, ptr, self.problem.n), self._side(0, ptr, self.problem.n)
-
-    def _side(self, which: int, ptr: int, ld: int) -> int:
-        """The descriptor of b (0) or x (1) with some leading dimension, at an address."""
-        problem = self.problem
-        key = which, ld, problem.columns
-        matrix = self.sides.get(key)
-        if matrix is None:
-            matrix = cudss.matrix_create_dn(problem.n, max(1, problem.columns), ld, ptr, problem.dtype.code, _COLUMN_MAJOR)
-            self.sides[key] = matrix
-        else:
-            cudss.matrix_set_values(matrix, ptr)
-        return matrix
-
-    def _execute(self, phase: int, stream: int, x: int, b: int) -> None:
-        if stream != self.stream:
-            cudss.set_stream(self.handle, stream)
-            self.stream = stream
-        cudss.execute(self.handle, phase, self.config.handle, self.data, self.matrix, x, b)
+    def _drop_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
 
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
-    @property
-    def pivots(self) -> int:
-        """Number of pivots that were replaced."""
-        return self._scalar(_NPIVOTS)
-
-    def _scalar(self, number: int) -> int:
-        buffer, written = array("q", [0]), array("Q", [0])
-        with self.place.current():
-            size = {_INFO: 4, _NPIVOTS: 4}.get(number, 8)
-            cudss.data_get(self.handle, self.data, number, buffer.buffer_info()[0], size, written)
-        value = buffer[0]
-        return value - 2**32 if size == 4 and value >= 2**31 else value
-
-    def _array(self, number: int, kind: str, count: int) -> Any:
-        problem = self.problem
-        name = {"index": problem.indices.name, "value": problem.dtype.name, "real": problem.dtype.real.name}[kind]
-        made, written = np.empty(count, name), array("Q", [0])
-        with self.place.current():
-            cudss.data_get(self.handle, self.data, number, made.ctypes.data, made.nbytes, written)
-        return made
-
-    def info(self, name: str) -> Any:
+    def info(self, name: str, ptrs: Pointers) -> Any:
         """Return a piece of information."""
-        if name in ARRAYS:
-            return self._array(*ARRAYS[name], self.problem.n)
-        match name:
-            case "memory":
-                made, written = np.zeros(1, memory_estimates_dtype), array("Q", [0])
-                with self.place.current():
-                    cudss.data_get(self.handle, self.data, 13, made.ctypes.data, made.nbytes, written)
-                return {field: int(made[field][0]) for field in memory_estimates_dtype.names or () if field != "reserved"}
-            case "info":
-                return self._scalar(_INFO)
-            case "lu_nnz":
-                return self._scalar(_LU_NNZ)
-            case "npivots":
-                return self._scalar(_NPIVOTS)
-            case "num_superpanels":
-                return self._scalar(17)
-            case "inertia":
-                return self._array(_INERTIA, "index", 2)
-        raise AssertionError(name)
+        if name in ("condition", "logdet"):
+            with self.place.current():
+                return self._condition(ptrs) if name == "condition" else slogdet(self._whole(ptrs))
+        return self._system.data.info(name, self.n, self.problem.dtype)
+
+    def _condition(self, ptrs: Pointers) -> float:
+        norm, kept = float(abs(self._whole(ptrs)).sum(axis=0).max()), self.judgement
+        found = estimate(norm, self.n, self.problem.dtype.name, lambda b, op: self._solve_on_host(ptrs, b, op))
+        self._judgement = kept
+        return found
+
+    def _solve_on_host(self, ptrs: Pointers, b: Array, op: str) -> Array:
+        """Solve for columns in host memory, with refinement."""
+        dtype, stream = self.problem.dtype, self._system.stream
+        op, conjugated = self._reduced(op)
+        rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, dtype.name).reshape(-1, self.n)
+        memory = [self.adapter.allocate(max(1, rows.nbytes), self.place.device_id, stream) for _ in range(2)]
+        (source, _), (target, _) = memory
+        upload(rows.ctypes.data, source, rows.nbytes, stream)
+        plan = self if op == "N" else self._transposed(ptrs, stream)
+        plan._run(
+            ptrs, source, self.n, target, self.n, len(rows), stream, 0 if self.options.on_failure == "raise" else _STEPS
+        )
+        x = fetch(target, rows.size, dtype, stream).reshape(rows.shape)
+        plan._pending = False
+        memory.clear()
+        return (x.conj() if conjugated else x).T.reshape(b.shape)
+
+    # --- the end ----------------------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Queue everything for destruction, and give the handle back."""
-        device, handle, own = self.place.device_id, self.handle, self.own_handle
-        for matrix in (*self.sides.values(), self.matrix):
-            if matrix:
-                discard(cudss.matrix_destroy, matrix)
-        self.sides.clear()
-        data, self.data, self.handle, self.matrix = self.data, 0, 0, 0
-        if handle:
-
-            def finish(data: int) -> None:
-                if data:
-                    cudss.data_destroy(handle, data)
-                if own:
-                    _give_handle(device, handle)
-
-            discard(finish, data)
+        self._drop_child()
+        self._matrix.close()
+        self._residual = None
+        self._system.close()
 
     def __del__(self) -> None:
-        self.close()
-
-
-def threading_library(options: DirectSolverOptions) -> str:
-    """Return the path of cuDSS's threading library that the caller names, or an empty text.
-
-    Raises
-    ------
-    ValueError
-        There is no such file.
-    """
-    path = options.multithreading_lib or os.environ.get("CUDSS_THREADING_LIB", "")
-    if path and not os.path.isfile(path):
-        where = "options.multithreading_lib" if options.multithreading_lib else "the environment variable CUDSS_THREADING_LIB"
-        raise ValueError(f"There is no file {path!r}, which {where} names as cuDSS's threading library.")
-    return path
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _free.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+        if hasattr(self, "_system"):
+            self.close()

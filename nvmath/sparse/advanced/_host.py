@@ -1,146 +1,336 @@
-"""What the solvers on the CPU share: the matrix in host memory, columns in the order that they want, and the judgement of a solution."""
+"""One system on the CPU: the matrix in host memory, columns in the order that libraries want, and the judgement of solutions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import numpy as np
-from scipy import sparse
 
-from ..._core.errors import warn
-from ..._core.kernels_host import array_at
+from ..._core.kernels_host import viewer
+from ...bindings import mkl_pardiso
+from ._condition import LARGEST_ERROR, error_of_known, estimate, structural_text, unproven, whole
+from ._determinant import slogdet
+from ._engine import Engine
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
+from ._options import DirectSolverOptions
 from ._pattern import Array, Assembly
 from ._problem import SystemProblem
-from ._residual import IllConditionedWarning, Judgement, SingularSystemError, Verdict, doubt, explain, judge
+from ._product import Product
+from ._residual import PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain, judge, judge_by_rows
+from ._sides import Matrix, Side
+from ._systems import PatternChangedError
+
+_STEPS: Final = 10
+"""Steps of refinement when a solution is not good enough."""
+_ELEMENTS_FOR_SUPERLU: Final = 5_000_000
+"""With more elements in the factors SuperLU would take too long as the last resort."""
+Rung = Callable[[], Engine]
 
 
 class HostPlan:
-    """A system on the CPU; a subclass calls a library."""
+    """One system on the CPU.
 
-    workspace_nbytes = 0
-    nbytes = 0
-    library = ""
-    full = False
-    """Whether the library wants both triangles of a symmetric matrix."""
+    Where solutions are not good enough they are refined, then the matrix is factorized by stronger means: the rungs of a ladder.
 
-    def __init__(self, problem: SystemProblem, config: Any, threads: int) -> None:
-        self.problem, self.config, self.threads = problem, config, threads
-        self.assembly: Assembly
+    Parameters
+    ----------
+    problem : SystemProblem
+        All systems.
+    matrix : Matrix
+        The one of this plan.
+    rungs : sequence of callable
+        Each makes an engine, the stronger ones later.
+    options : DirectSolverOptions
+        What was asked.
+    """
+
+    def __init__(self, problem: SystemProblem, matrix: Matrix, rungs: list[Rung], options: DirectSolverOptions) -> None:
+        self.problem, self.matrix, self.options = problem, matrix, options
         self.factorized = False
-
-    # --- what a subclass answers ----------------------------------------------------------------------------------------------------
-
-    def _analyse(self, values: Array) -> None:
-        raise AssertionError
-
-    def _factorize(self, values: Array) -> None:
-        raise AssertionError
-
-    def _solve(self, values: Array, b: Array, x: Array, steps: int) -> None:
-        """Solve for columns in Fortran order, with so many steps of refinement."""
-        raise AssertionError
-
-    def close(self) -> None:
-        """Give up what the library holds."""
-
-    @property
-    def pivots(self) -> int:
-        """Number of pivots that were replaced."""
-        return 0
-
-    # --- phases ---------------------------------------------------------------------------------------------------------------------
-
-    def analyse(self, ptrs: tuple[int, ...]) -> None:
-        """Read the pattern and plan the factorization."""
-        problem = self.problem
-        indptr, indices, data = self.arrays(ptrs)
-        self.assembly = Assembly(indptr, indices, problem.n, problem.kind, problem.part, full=self.full)
-        self._analyse(self.assembly.values(data))
-
-    def accepts(self, ptrs: tuple[int, ...]) -> bool:
-        """Whether the matrix still has the pattern that was planned."""
-        indptr, indices, _ = self.arrays(ptrs)
-        return self.assembly.accepts(indptr, indices)
-
-    def factorize(self, ptrs: tuple[int, ...]) -> None:
-        """Factorize the present values."""
-        self.factorized = False
-        if not self.accepts(ptrs):
-            raise RuntimeError("The pattern of the matrix a has changed since plan(). Call plan() again.")
-        self._factorize(self.values(ptrs))
-        self.factorized = True
-
-    def launch(self) -> Callable[..., None]:
-        """Return the function that solves: addresses of the operands and of the result."""
-        return self.solve
-
-    def solve(self, *ptrs: int) -> None:
-        """Solve with the present right-hand side, and judge the result."""
-        problem = self.problem
-        b = array_at(ptrs[3], problem.shape, problem.b_strides, problem.dtype)
-        x = array_at(ptrs[4], problem.shape, problem.x_strides, problem.dtype)
-        if problem.columns == 0:
-            return
-        columns = np.asfortranarray(b)
-        made = x if x.flags.f_contiguous else np.empty(problem.shape, x.dtype, order="F")
-        values = self.values(ptrs)
-        steps = self.config.get("ir_num_steps")
-        self._solve(values, columns, made, steps)
-        judgement = self.judge(values, ptrs, made, columns)
-        if judgement.verdict is Verdict.BAD or (judgement.verdict is Verdict.DOUBTFUL and self.pivots):
-            self._solve(values, columns, made, max(steps, 10))
-            judgement = self.judge(values, ptrs, made, columns)
-        if judgement.verdict is Verdict.BAD or (judgement.verdict is Verdict.DOUBTFUL and self.pivots):
-            raise SingularSystemError(explain(judgement, self.pivots, self.library))
-        if judgement.verdict is Verdict.DOUBTFUL:
-            warn(doubt(judgement), IllConditionedWarning)
-        if made is not x:
-            x[...] = made
+        self.judgement: Judgement | None = None
+        self.shared = False
+        self._factorized: Any = None
+        self._uneven = False
+        self._norm: float | None = None
+        self._rungs = rungs
+        self._rung = 0
+        self._lock = threading.RLock()  # a clone may be at work in another thread
+        self._engine = rungs[0]()
+        types = problem.offsets, problem.indices, problem.dtype
+        views = (viewer((count,), (1,), dtype) for count, dtype in zip(matrix.counts, types, strict=True))
+        self._first_at, self._second_at, self._data_at = views
+        sizes = (dtype.itemsize for dtype in types)
+        self._begins = tuple(start * size for start, size in zip(matrix.starts, sizes, strict=True))
+        self._real = problem.dtype.kind == "f"
 
     # --- the matrix -------------------------------------------------------------------------------------------------------------------
 
-    def arrays(self, ptrs: tuple[int, ...]) -> tuple[Array, Array, Array]:
-        """The caller's row offsets, column indices and values."""
-        problem = self.problem
-        return (
-            array_at(ptrs[0], (problem.n + 1,), (1,), problem.offsets),
-            array_at(ptrs[1], (problem.nnz,), (1,), problem.indices),
-            array_at(ptrs[2], (problem.nnz,), (1,), problem.dtype),
-        )
+    def _pattern_at(self, ptrs: tuple[int, ...]) -> tuple[Array, Array]:
+        slot, begins = self.matrix.slot, self._begins
+        return self._first_at(ptrs[slot] + begins[0]), self._second_at(ptrs[slot + 1] + begins[1])
 
-    def values(self, ptrs: tuple[int, ...]) -> Array:
-        """The present values in the order of the assembled pattern."""
-        problem = self.problem
-        return self.assembly.values(array_at(ptrs[2], (problem.nnz,), (1,), problem.dtype))
+    def _values(self, ptrs: tuple[int, ...]) -> Array:
+        """The caller's values, as they are stored."""
+        return self._data_at(ptrs[self.matrix.slot + 2] + self._begins[2])
 
-    def judge(self, values: Array, ptrs: tuple[int, ...], x: Array, b: Array) -> Judgement:
-        """Compute the residual, with the caller's matrix where all of it is there."""
-        problem = self.problem
-        shape = (problem.n, problem.n)
-        if problem.kind is not Kind.GENERAL and problem.part is Part.FULL:  # this shows a matrix that is not symmetric
-            indptr, indices, data = self.arrays(ptrs)
-            matrix = sparse.csr_array((data, indices, indptr), shape=shape)
-        elif problem.kind is Kind.GENERAL or self.full:
-            matrix = sparse.csr_array((values, self.assembly.indices, self.assembly.indptr), shape=shape)
+    def _assemble(self, first: Array, second: Array, kind: Kind, full: bool) -> Assembly:
+        matrix = self.matrix
+        return Assembly(
+            first, second, matrix.n, kind, self.problem.part, full=full, form=matrix.format, block=matrix.block
+        )  # fmt: skip
+
+    # --- phases -----------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def library(self) -> str:
+        """Name of the library that is used."""
+        return self._engine.library
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the library holds."""
+        return self._engine.nbytes
+
+    def analyse(self, ptrs: tuple[int, ...]) -> None:
+        """Read the pattern and plan the factorization."""
+        problem, (first, second) = self.problem, self._pattern_at(ptrs)
+        self.factorized = False
+        self._engine.close()
+        self._rung, self._engine = 0, self._rungs[0]()
+        self._source = self._assemble(first, second, problem.kind, self._engine.full)
+        if (
+            problem.kind is not Kind.GENERAL and problem.part is Part.FULL
+        ):  # all entries show a matrix that is not symmetric
+            self._judged = self._assemble(first, second, Kind.GENERAL, False)
         else:
-            upper = sparse.csr_array((values, self.assembly.indices, self.assembly.indptr), shape=shape)
-            return judge(partial(_apply_half, upper, problem.kind), lambda: _norm(upper) + _norm(upper.T), x, b)
-        return judge(lambda v: matrix @ v, lambda: _norm(matrix), x, b)
+            self._judged = self._source
+        half = problem.kind is not Kind.GENERAL and self._judged is self._source and not self._engine.full
+        hermitian = problem.kind in (Kind.HERMITIAN, Kind.HPD)
+        self._product = Product(
+            self._judged, problem.dtype.name, half=half, hermitian=hermitian, threads=self._engine.threads
+        )
+        self._engine.analyse(self._source, self._source.values(self._values(ptrs)))
+
+    def accepts(self, ptrs: tuple[int, ...]) -> bool:
+        """Whether the matrix still has the pattern that was planned."""
+        return self._source.accepts(*self._pattern_at(ptrs))
+
+    def factorize(self, ptrs: tuple[int, ...]) -> str:
+        """Factorize the present values; return what to warn of, if anything."""
+        self.factorized = False
+        if not self.accepts(ptrs):
+            raise PatternChangedError
+        data = self._values(ptrs)
+        self._uneven, self._norm = self._product.is_uneven(self._judged.values(data)), None
+        if self._rung:  # these values may do without stronger means
+            self._change(0, data)
+        reason, cause = "", None
+        for cause in self._attempts(data):
+            if cause is not None:
+                reason = str(cause)
+                continue
+            error = self._error(data) if self._engine.pivots or self._uneven else 0.0
+            if error <= LARGEST_ERROR:
+                self.factorized = True
+                return ""
+            reason = unproven(self._engine.library, self._engine.pivots, error)
+        if np.isfinite(data).all():
+            reason += structural_text(self._whole(data))
+        if self.options.on_failure == "warn" and self._makes_do(data):
+            return reason
+        raise SingularSystemError(reason) from cause
+
+    def _makes_do(self, data: Array) -> bool:
+        """Factorize by the first means, however bad that may be; tell whether there are factors."""
+        try:
+            self._change(0, data)
+            self._factorize_values(data)
+        except SingularSystemError:
+            return False
+        self.factorized = True
+        return True
+
+    def _attempts(self, data: Array) -> Iterator[SingularSystemError | None]:
+        """Factorize, by stronger means each time; yield why that failed, if it did."""
+        while True:
+            try:
+                self._factorize_values(data)
+            except SingularSystemError as error:
+                yield error
+            else:
+                yield None
+            if not self._climb(data):
+                return
+
+    def _factorize_values(self, data: Array) -> None:
+        values = self._source.values(data)
+        self._engine.factorize(values)
+        # A library that does not refine asks for values and does not read them: these, if they had to be put in order, are at hand.
+        self._factorized = None if self._source.trivial else values
+
+    def _error(self, data: Array) -> float:
+        """The error of a known solution."""
+        steps = 0 if self.options.on_failure == "raise" else _STEPS
+
+        def solve(b: Array) -> Array:
+            x = np.empty_like(b)
+            self._engine.solve(self._source.values(data), b[None], x[None], steps, "N")
+            return x
+
+        return error_of_known(self._whole(data), solve)
+
+    def _whole(self, data: Array) -> Any:
+        return whole(self._judged, data, self._product.half, self._product.hermitian)
+
+    def _climb(self, data: Array) -> bool:
+        """Go to the next rung of the ladder, if there is one and it may be used."""
+        if self.options.on_failure == "raise" or self._rung + 1 >= len(self._rungs):
+            return False
+        stronger = self._rungs[self._rung + 1]()
+        if (
+            stronger.library == "SuperLU" != self._engine.library
+            and self._engine.info("lu_nnz") > _ELEMENTS_FOR_SUPERLU
+        ):
+            return False
+        self._change(self._rung + 1, data)
+        return True
+
+    def _change(self, rung: int, data: Array) -> None:
+        """Plan with the engine of a rung."""
+        made = self._rungs[rung]()
+        if made.full != self._engine.full:
+            self._source = self._assemble(*self._source.source, self.problem.kind, made.full)
+        self._engine.close()
+        self._rung, self._engine = rung, made
+        made.analyse(self._source, self._source.values(data))
+
+    # --- solutions --------------------------------------------------------------------------------------------------------------------
+
+    def solver(self, side: Side, op: str) -> Callable[[tuple[int, ...], int], tuple[Judgement, str]]:
+        """Return the function that solves for one right-hand side: addresses of the operands and of the result."""
+        dtype, item = self.problem.dtype, self.problem.dtype.itemsize
+        b_at, x_at = viewer(side.b.shape, side.b.strides, dtype), viewer(side.x.shape, side.x.strides, dtype)
+        slot, b_begin, x_begin = side.slot, side.b.start * item, side.x.start * item
+        shape, count = (side.b.count, self.matrix.n), side.b.count
+        in_place, turned = side.x.leading == self.matrix.n, side.x.shape[::-1]
+        op, conjugated = reduced(self.problem.kind, self._real, op)
+
+        def run(ptrs: tuple[int, ...], x_ptr: int) -> tuple[Judgement, str]:
+            if count == 0:
+                return PERFECT, ""
+            b = np.ascontiguousarray(b_at(ptrs[slot] + b_begin).T).reshape(shape)
+            x = x_at(x_ptr + x_begin).T
+            made = x.reshape(shape) if in_place else np.empty(shape, b.dtype)
+            with self._lock:
+                if conjugated:
+                    b = b.conj()
+                found = self._answer(self._values(ptrs), b, made, op)
+            if conjugated:
+                np.conj(made, made)
+            if not in_place:
+                x[...] = made.reshape(turned)
+            return found
+
+        return run
+
+    def _answer(self, data: Array, b: Array, x: Array, op: str) -> tuple[Judgement, str]:
+        """Solve as well as it can be done; return the judgement and what to warn of."""
+        retry = self.options.on_failure != "raise"
+        judgement = self._solve(data, b, x, op, retry)
+        if judgement.refused and retry and not self.shared:
+            for error in self._attempts(data):  # the values may have changed since they were factorized
+                self.factorized = error is None
+                if error is None:
+                    judgement = self._solve(data, b, x, op, retry)
+                    if not judgement.refused:
+                        break
+        self.judgement = judgement
+        if not judgement.refused:
+            return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
+        reason = explain(judgement, self._engine.pivots, self._engine.library)
+        if self.options.on_failure == "warn":
+            return judgement, reason
+        raise SingularSystemError(reason)
+
+    def _solve(self, data: Array, b: Array, x: Array, op: str, refine: bool) -> Judgement:
+        """Solve and judge; refine a solution that is not good."""
+        steps = self._engine.config.get("ir_num_steps")
+        needed = steps > 0 or self._engine.pivots > 0 or self._factorized is None
+        self._engine.solve(self._source.values(data) if needed else self._factorized, b, x, steps, op)
+        judged = self._judged.values(data)
+        judgement = self._judge(judged, b, x, op)
+        if refine and judgement.refused and steps < _STEPS:
+            self._engine.solve(self._source.values(data), b, x, _STEPS, op)
+            judgement = self._judge(judged, b, x, op)
+        return judgement
+
+    def _judge(self, judged: Array, b: Array, x: Array, op: str) -> Judgement:
+        columns = (x[0], b[0]) if len(b) == 1 else (x.T, b.T)
+        product = self._product
+        if self._uneven:
+            return judge_by_rows(lambda v: product(judged, v, op), lambda v: product.sizes(judged, v, op), *columns)
+        return judge(lambda v: product(judged, v, op), lambda: self._norm_of(judged), *columns)
+
+    def _norm_of(self, judged: Array) -> float:
+        """The largest row sum, of the values that were factorized."""
+        if self._norm is None:
+            self._norm = float(self._product.sums(judged).max())
+        return self._norm
+
+    # --- what can be asked --------------------------------------------------------------------------------------------------------------
+
+    def info(self, name: str, ptrs: tuple[int, ...]) -> Any:
+        """Return a piece of information."""
+        if name == "condition":
+            return self._condition(self._values(ptrs))
+        if name == "logdet":
+            return slogdet(self._whole(self._values(ptrs)))
+        if name == "inertia" and self._counts_for_itself:
+            if not ptrs:
+                raise RuntimeError(
+                    "inertia needs the matrix, but the operands have been released. Call reset_operands() first."
+                )
+            from ._pardiso import inertia
+
+            return inertia(self._whole(self._values(ptrs)), self._engine.threads)
+        return self._engine.info(name)
+
+    @property
+    def _counts_for_itself(self) -> bool:
+        """Whether the eigenvalues have signs that the engine does not count."""
+        kind, engine = self.problem.kind, self._engine
+        counted = engine.kind is kind and (self._real or engine.library == "SuperLU")
+        signed = kind is Kind.HERMITIAN or (kind is Kind.SYMMETRIC and self._real)
+        return signed and not counted and mkl_pardiso.present()
+
+    def _condition(self, data: Array) -> float:
+        def solve(b: Array, op: str) -> Array:
+            op, conjugated = reduced(self.problem.kind, self._real, op)
+            rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, self.problem.dtype.name).reshape(
+                -1, self.matrix.n
+            )
+            x = np.empty_like(rows)
+            with self._lock:
+                self._engine.solve(values, rows, x, 0, op)
+            return (x.conj() if conjugated else x).T.reshape(b.shape)
+
+        values = self._source.values(data)
+        return estimate(float(abs(self._whole(data)).sum(axis=0).max()), self.matrix.n, self.problem.dtype.name, solve)
+
+    def close(self) -> None:
+        """Give up what the library holds."""
+        self._engine.close()
+        self.factorized = False
 
 
-def _norm(matrix: Any) -> float:
-    return float(abs(matrix).sum(axis=1).max())
-
-
-def _apply_half(upper: Any, kind: Kind, x: Array) -> Array:
-    """Multiply by a symmetric or Hermitian matrix of which the upper triangle is given."""
-    diagonal = upper.diagonal()
+def reduced(kind: Kind, real: bool, op: str) -> tuple[str, bool]:
+    """Say which operation of a library, on numbers or on their conjugates, solves with op(a): only general matrices need transposes."""
+    if op == "N" or (real and kind is not Kind.GENERAL):
+        return "N", False
+    if kind is Kind.GENERAL:
+        return "T" if real else op, False
     hermitian = kind in (Kind.HERMITIAN, Kind.HPD)
-    lower = (upper.T @ x.conj()).conj() if hermitian else upper.T @ x
-    scale = diagonal.conj() if hermitian else diagonal
-    result: Array = upper @ x + lower - (scale * x if x.ndim == 1 else scale[:, None] * x)
-    return result
+    return "N", hermitian == (op == "T")

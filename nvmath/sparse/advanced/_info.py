@@ -23,7 +23,17 @@ class _Info:
             raise RuntimeError("plan() must be called first.")
         if factorized and not solver._plan_object.factorized:
             raise RuntimeError("factorize() must be called first.")
-        return solver._plan_object.info(name)
+        return solver._plan_object.info(name, solver._ptrs)
+
+    def _indices(self, name: str, *, factorized: bool = False) -> Any:
+        return np.array(self._get(name, factorized=factorized), self._solver._problem.indices.name)
+
+    def _needs_operands(self, name: str) -> None:
+        self._get("info", factorized=True)
+        if not self._solver._objs:
+            raise RuntimeError(
+                f"{name} needs the matrix, but the operands have been released. Call reset_operands() first."
+            )
 
     def _needs_matching(self, name: str) -> None:
         self._get("memory")
@@ -55,18 +65,18 @@ class DirectSolverPlanInfo(_Info):
     @property
     def row_permutation(self) -> Any:
         """The reordering of the rows, an array of n indices in host memory."""
-        return self._get("row_permutation")
+        return self._indices("row_permutation")
 
     @property
     def col_permutation(self) -> Any:
         """The reordering of the columns, an array of n indices in host memory."""
-        return self._get("col_permutation")
+        return self._indices("col_permutation")
 
     @property
     def matching_col_permutation(self) -> Any:
         """The columns that matching brought to the diagonal, an array of n indices in host memory."""
         self._needs_matching("matching_col_permutation")
-        return self._get("matching_col_permutation")
+        return self._indices("matching_col_permutation")
 
     @property
     def num_superpanels(self) -> int:
@@ -104,18 +114,45 @@ class DirectSolverFactorizationInfo(_Info):
 
     @property
     def inertia(self) -> Any:
-        """Numbers of positive and negative eigenvalues; (0, 0) for a general matrix."""
-        return self._get("inertia", factorized=True)
+        """Numbers of positive and negative eigenvalues; (0, 0) for a general matrix. For a batch one row for each system."""
+        return self._indices("inertia", factorized=True)
+
+    @property
+    def residual(self) -> float | None:
+        """Size of the residual of the last solution relative to its right-hand side, of the worst column; None if there is none yet.
+
+        The largest elements are compared. On a GPU this waits for a solution that is under way.
+        """
+        self._get("info", factorized=True)
+        return self._solver._plan_object.residual  # type: ignore[no-any-return]
+
+    @property
+    def condition(self) -> Any:
+        """An estimate of the condition number in the 1-norm, made now by solving a few times; for a batch an array.
+
+        It is hardly ever less than a third of the true one. The operands must not have been released.
+        """
+        self._needs_operands("condition")
+        return self._get("condition", factorized=True)
+
+    @property
+    def logdet(self) -> tuple[Any, Any]:
+        """Sign of the determinant and logarithm of its absolute value, as of ``numpy.linalg.slogdet``; for a batch two arrays.
+
+        It is computed now, from the present values, on the CPU by SuperLU: no other library tells all its permutations.
+        """
+        self._needs_operands("logdet")
+        return self._get("logdet", factorized=True)  # type: ignore[no-any-return]
 
     @property
     def row_permutation(self) -> Any:
         """The final order of the rows, for the COLAMD orderings, an array of n indices in host memory."""
-        return self._get("final_row_permutation", factorized=True)
+        return self._indices("final_row_permutation", factorized=True)
 
     @property
     def col_permutation(self) -> Any:
         """The final order of the columns, for the COLAMD orderings, an array of n indices in host memory."""
-        return self._get("final_col_permutation", factorized=True)
+        return self._indices("final_col_permutation", factorized=True)
 
     @property
     def diag(self) -> Any:

@@ -24,6 +24,9 @@ DirectSolverMatchingAlg = cudss.MatchingAlg
 PivotType = cudss.PivotType
 
 
+ON_FAILURE: Final = ("retry", "raise", "warn")
+
+
 def public_name(kind: type[Any]) -> str:
     """Return the name under which an enumeration of cuDSS is public here."""
     return "nvmath.bindings.cudss.PivotType" if kind is PivotType else f"DirectSolver{kind.__name__}"
@@ -53,13 +56,17 @@ class DirectSolverOptions:
     sparse_system_view : DirectSolverMatrixViewType, default FULL
         Which part of a symmetric or Hermitian matrix is read: all of it, or one triangle.
     multithreading_lib : str, optional
-        On a GPU: path of cuDSS's threading library; by default what ``CUDSS_THREADING_LIB`` names.
+        On a GPU: path of cuDSS's threading library; by default what ``CUDSS_THREADING_LIB`` names, or the one that lies next to cuDSS.
     logger : logging.Logger, optional
         By default the root logger.
     blocking : {"auto", True}, default "auto"
         ``"auto"`` returns as soon as the work is queued when operands and execution are both on a GPU.
     handle : int, optional
         A cuDSS handle to use.
+    on_failure : {"retry", "raise", "warn"}, default "retry"
+        What happens when a solution is not as good as the arithmetic allows. ``"retry"`` refines it, then factorizes by stronger
+        means (matching, then other pivoting, on the CPU another library), and raises :class:`SingularSystemError` if nothing helps.
+        ``"raise"`` raises it at once. ``"warn"`` tries the same as ``"retry"``, but returns the solution with a warning.
 
     Raises
     ------
@@ -80,16 +87,28 @@ class DirectSolverOptions:
     logger: logging.Logger | None = None
     blocking: Literal[True, "auto"] = "auto"
     handle: int | None = None
+    on_failure: Literal["retry", "raise", "warn"] = "retry"
 
     def __post_init__(self) -> None:
-        for name, kind in (("sparse_system_type", DirectSolverMatrixType), ("sparse_system_view", DirectSolverMatrixViewType)):
+        for name, kind in (
+            ("sparse_system_type", DirectSolverMatrixType),
+            ("sparse_system_view", DirectSolverMatrixViewType),
+        ):
             value = getattr(self, name)
             try:
                 setattr(self, name, kind(value))
             except ValueError:
-                raise ValueError(f"DirectSolverOptions.{name} must be a member of {public_name(kind)}, not {value!r}.") from None
+                raise ValueError(
+                    f"DirectSolverOptions.{name} must be a member of {public_name(kind)}, not {value!r}."
+                ) from None
         if self.blocking is not True and self.blocking != "auto":
-            raise ValueError(f"DirectSolverOptions.blocking must be one of {join((True, 'auto'))}, not {self.blocking!r}.")
+            raise ValueError(
+                f"DirectSolverOptions.blocking must be one of {join((True, 'auto'))}, not {self.blocking!r}."
+            )
+        if self.on_failure not in ON_FAILURE:
+            raise ValueError(
+                f"DirectSolverOptions.on_failure must be one of {join(ON_FAILURE)}, not {self.on_failure!r}."
+            )
 
 
 @dataclass
@@ -148,19 +167,34 @@ class ExecutionCUDA(options.ExecutionCUDA):
 
 @dataclass
 class ExecutionHybrid:
-    """Run on a GPU and the CPU together.
+    """Run on a GPU and the CPU together: cuDSS does small parts of the factorization on the CPU.
 
     Parameters
     ----------
     device_id : int, default 0
-        The GPU.
+        The GPU for operands in host memory. Operands in GPU memory are always processed where they are.
     num_threads : int, optional
-        Number of threads on the CPU.
+        Number of threads on the CPU; more than one needs cuDSS's threading library.
+
+    Raises
+    ------
+    ValueError
+        A number is no integer, or too small.
+
+    Examples
+    --------
+    >>> import nvmath
+    >>> nvmath.sparse.advanced.ExecutionHybrid(num_threads=4).name
+    'hybrid'
     """
 
     name: ClassVar[str] = "hybrid"
     device_id: int = 0
     num_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        self.device_id = options.ExecutionCUDA(device_id=self.device_id).device_id
+        self.num_threads = options.ExecutionCPU(num_threads=self.num_threads).num_threads
 
 
 @dataclass(slots=True, kw_only=True)
@@ -224,24 +258,18 @@ def coerce_execution(value: Any) -> Any:
         The name or the kind of the object is unknown.
     TypeError
         A dict holds an entry that the execution class does not have.
-    NotImplementedError
-        Hybrid execution is asked for.
     """
-    if value is None or isinstance(value, options.ExecutionCUDA | options.ExecutionCPU):
+    if value is None or isinstance(value, options.ExecutionCUDA | options.ExecutionCPU | ExecutionHybrid):
         return value
     arguments: dict[str, Any] = {}
     if isinstance(value, Mapping):
         arguments = dict(value)
         value = arguments.pop("name", None)
         value = "cuda" if value is None else value
-    if not isinstance(value, ExecutionHybrid):
-        kind = _EXECUTIONS.get(value.lower()) if isinstance(value, str) else None
-        if kind is None:
-            raise ValueError(
-                f"The execution {value!r} is not one of {join(_EXECUTIONS)}. Pass one of these names, a dict like "
-                '{"name": "cuda", "device_id": 1}, or an ExecutionCUDA or ExecutionCPU object.'
-            )
-        value = kind(**arguments)
-    if isinstance(value, ExecutionHybrid):
-        raise NotImplementedError('Hybrid execution is not implemented yet. Use execution="cuda" or execution="cpu".')
-    return value
+    kind = _EXECUTIONS.get(value.lower()) if isinstance(value, str) else None
+    if kind is None:
+        raise ValueError(
+            f"The execution {value!r} is not one of {join(_EXECUTIONS)}. Pass one of these names, a dict like "
+            '{"name": "cuda", "device_id": 1}, or an ExecutionCUDA, ExecutionHybrid or ExecutionCPU object.'
+        )
+    return kind(**arguments)

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from array import array
-from contextlib import nullcontext
 from math import log10
 from typing import Any, Final
 
 import numpy as np
+from scipy import sparse
 
 from ..._core.fork import children
 from ..._core.options import available_threads
 from ...bindings import mkl_pardiso
 from ...bindings._seam import pointer
 from ._config import HostConfig
-from ._host import HostPlan
+from ._engine import DEFINITE, Engine
 from ._options import DirectSolverMatchingAlg as Matching
 from ._options import DirectSolverMatrixType as Kind
+from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverReorderingAlg as Reordering
 from ._options import PivotType
-from ._pattern import Array
-from ._problem import SystemProblem
+from ._pattern import Array, Assembly
 from ._residual import SingularSystemError
 
 _ENTRIES_FOR_THREADS: Final = 20_000
 """Below, waking threads costs more than they save."""
+_ENTRIES_FOR_DISSECTION: Final = 50_000
+"""Below, nested dissection takes longer than the factorization gains by it."""
 _ANALYSE, _FACTORIZE, _SOLVE, _RELEASE = 11, 22, 33, -1
 _TYPES: Final = {
     # (kind, complex): mtype
     (Kind.GENERAL, False): 11, (Kind.GENERAL, True): 13, (Kind.SYMMETRIC, False): -2, (Kind.SYMMETRIC, True): 6,
     (Kind.HERMITIAN, True): -4, (Kind.SPD, False): 2, (Kind.HPD, True): 4,
 }  # fmt: skip
-_ORDERINGS: Final = {Reordering.DEFAULT: 2, Reordering.NESTED_DISSECTION: 2, Reordering.AMD: 0, Reordering.NONE: 0}
+_MINIMUM_DEGREE, _DISSECTION = 0, 2
+_ORDERINGS: Final = {
+    Reordering.DEFAULT: _DISSECTION, Reordering.NESTED_DISSECTION: _DISSECTION, Reordering.AMD: _MINIMUM_DEGREE,
+    Reordering.NONE: _MINIMUM_DEGREE,
+}  # fmt: skip
+_OPERATIONS: Final = {"N": 0, "H": 1, "T": 2}
+_GIVEN, _RETURNED = 1, 2  # what the permutation is
 
 
 def _is_power_of_ten(value: float) -> bool:
@@ -53,104 +60,140 @@ def config() -> HostConfig:
     )
 
 
-class PardisoPlan(HostPlan):
-    """A system in MKL PARDISO."""
+class PardisoEngine(Engine):
+    """A matrix in MKL PARDISO.
+
+    Parameters
+    ----------
+    kind, dtype, config, threads
+        As of :class:`Engine`.
+    matching : bool, optional
+        Whether large elements are brought to the diagonal and the matrix is scaled; by default as the settings say.
+    full : bool, default False
+        Whether a matrix with symmetry is treated as a general one.
+    """
 
     library = "MKL PARDISO"
 
-    def __init__(self, problem: SystemProblem, config: Any, threads: int) -> None:
-        super().__init__(problem, config, threads)
-        self.mtype = _TYPES[problem.kind, problem.dtype.kind == "c"]
-        self.pt, self.iparm = array("q", [0] * 64), array("q", [0] * 64)
-        self.permutation: Array | None = None
-        self.generation = children.generation
-        self.open = False
+    def __init__(
+        self, kind: Kind, dtype: str, config: Any, threads: int, *, matching: bool | None = None, full: bool = False
+    ) -> None:
+        super().__init__(Kind.GENERAL if full else kind, dtype, config, threads)
+        self.full = full
+        self._matching = matching
+        self._generation = children.generation
+        self._open = False
+        self._all_threads = available_threads()
+        self._pardiso: Any = None
+        self._permutation: Array | None = None
 
     # --- phases ---------------------------------------------------------------------------------------------------------------------
 
-    def _analyse(self, values: Array) -> None:
-        self._set_up()
-        self._call(_ANALYSE, values)
-        self.open = True
+    def analyse(self, pattern: Assembly, values: Array) -> None:
+        """Order the matrix and plan its factorization."""
+        self.close()
+        if not pattern.indices.size:
+            raise SingularSystemError("The matrix a has no entries, so it is singular.")
+        self.pattern = pattern
+        complex_ = self.dtype.startswith("complex")
+        self._pardiso = mkl_pardiso.Pardiso(_TYPES[self.kind, complex_], pattern.n)
+        self._at = pointer(pattern.indptr), pointer(pattern.indices)
+        self._set_up(pattern)
+        self._open = True
+        try:
+            self._order(values)
+        except BaseException:
+            self.close()
+            raise
+        self.nbytes = 1024 * (self._pardiso.iparm[15] + self._pardiso.iparm[16])
 
-    def _factorize(self, values: Array) -> None:
+    def _order(self, values: Array) -> None:
+        """Order the matrix; without matching where the present values, which may not be the final ones, do not allow it."""
+        try:
+            self._call(_ANALYSE, values)
+        except SingularSystemError:
+            iparm = self._pardiso.iparm
+            if not iparm[12]:
+                raise
+            self.close()
+            iparm[10] = iparm[12] = 0
+            self._open = True
+            self._call(_ANALYSE, values)
+
+    def factorize(self, values: Array) -> None:
+        """Factorize."""
         self._set_pivoting()
         self._call(_FACTORIZE, values)
+        self.pivots = self._pardiso.iparm[13]
 
-    def _solve(self, values: Array, b: Array, x: Array, steps: int) -> None:
-        self.iparm[7] = steps
-        self._call(_SOLVE, values, b, x)
+    def solve(self, values: Array, b: Array, x: Array, steps: int, op: str) -> None:
+        """Solve."""
+        self._pardiso.iparm[7] = steps
+        self._pardiso.iparm[11] = _OPERATIONS[op]
+        self._call(_SOLVE, values, len(b), pointer(b), pointer(x))
 
-    def _set_up(self) -> None:
-        config, iparm = self.config, self.iparm
-        general = self.problem.kind is Kind.GENERAL
-        ordering = config.get("reordering_algorithm")
+    def _set_up(self, pattern: Assembly) -> None:
+        iparm = self._pardiso.iparm
+        ordering = self.config.get("reordering_algorithm")
         iparm[0] = 1  # no defaults
         iparm[1] = _ORDERINGS[ordering]
-        if ordering is Reordering.NONE:
-            self.permutation = np.arange(self.problem.n, dtype=np.int64)
-            iparm[4] = 1
-        matching = int(config.get("matching_algorithm") is not Matching.NONE and general)
-        iparm[10] = iparm[12] = matching
+        if ordering is Reordering.DEFAULT and pattern.indices.size < _ENTRIES_FOR_DISSECTION:
+            iparm[1] = _MINIMUM_DEGREE
+        self._permutation = np.arange(pattern.n, dtype=np.int64)
+        iparm[4] = _GIVEN if ordering is Reordering.NONE else _RETURNED
+        matching = self._matching
+        if matching is None:
+            asked = self.config.get("matching_algorithm")
+            general = self.kind is Kind.GENERAL
+            matching = (
+                asked is not Matching.NONE and (general or asked is not Matching.AUTO) and self.kind not in DEFINITE
+            )
+        iparm[10] = iparm[12] = int(matching)
         iparm[17] = -1  # report the number of elements of the factors
         iparm[26] = 0  # the pattern has been checked
-        iparm[27] = int(self.problem.dtype.real.name == "float32")
+        iparm[27] = int(self.single)
         iparm[34] = 1  # indices from 0
         self._set_pivoting()
 
     def _set_pivoting(self) -> None:
-        config, iparm = self.config, self.iparm
+        config, iparm = self.config, self._pardiso.iparm
         eps = config.get("pivot_eps")
-        indefinite = self.problem.kind in (Kind.SYMMETRIC, Kind.HERMITIAN)
-        iparm[9] = round(-log10(eps)) if eps > 0 else 8 if indefinite else 13
-        if eps <= 0 and self.problem.dtype.real.name == "float32":
-            iparm[9] = 5
+        indefinite = self.kind in (Kind.SYMMETRIC, Kind.HERMITIAN)
+        iparm[9] = round(-log10(eps)) if eps > 0 else 5 if self.single else 8 if indefinite else 13
         iparm[20] = int(config.get("pivot_type") is not PivotType.PIVOT_DIAGONAL)
 
-    def _call(self, phase: int, values: Array | None, b: Array | None = None, x: Array | None = None) -> None:
-        if phase == _ANALYSE and self.problem.nnz == 0 and self.problem.n:
-            raise SingularSystemError("The matrix a has no entries, so it is singular.")
-        assembly = self.assembly
+    def _call(self, phase: int, values: Array | None, nrhs: int = 1, b: int = 0, x: int = 0) -> None:
         threads = self.config.get("host_nthreads")
         if threads < 1:
-            threads = self.threads if self.problem.nnz >= _ENTRIES_FOR_THREADS else 1
-        permutation = 0 if self.permutation is None else pointer(self.permutation)
-        columns = 1 if b is None or b.ndim == 1 else b.shape[1]
-        limit = mkl_pardiso.at_most(threads) if threads != available_threads() else nullcontext()
+            threads = self.threads if self.pattern.indices.size >= _ENTRIES_FOR_THREADS else 1
+        a = 0 if values is None else pointer(values)
+        permutation = pointer(self._permutation) if phase == _ANALYSE else 0
         try:
-            with limit:
-                mkl_pardiso.pardiso(
-                    self.pt, self.mtype, phase, self.problem.n, 0 if values is None else pointer(values), pointer(assembly.indptr),
-                    pointer(assembly.indices), permutation, columns, self.iparm, 0 if b is None else pointer(b),
-                    0 if x is None else pointer(x),
-                )  # fmt: skip
+            if threads == self._all_threads:
+                self._pardiso(phase, a, *self._at, permutation, nrhs, b, x)
+            else:
+                with mkl_pardiso.AtMost(threads):
+                    self._pardiso(phase, a, *self._at, permutation, nrhs, b, x)
         except mkl_pardiso.PardisoError as error:
             if error.error in mkl_pardiso.SINGULAR and phase != _RELEASE:
-                definite = self.problem.kind in (Kind.SPD, Kind.HPD)
-                what = "not positive definite, or singular" if definite else "singular"
+                what = "not positive definite, or singular" if self.kind in DEFINITE else "singular"
                 raise SingularSystemError(f"The matrix a is {what}: {error}.") from error
             raise
 
     def close(self) -> None:
-        """Release PARDISO's memory."""
-        if self.open and self.generation == children.generation:
-            self.open = False
+        """Release PARDISO's memory; that of a parent process is left alone."""
+        if self._open and self._generation == children.generation:
             self._call(_RELEASE, None)
+        self._open = False
 
     def __del__(self) -> None:
         self.close()
 
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
-    @property
-    def pivots(self) -> int:
-        """Number of pivots that were replaced."""
-        return self.iparm[13]
-
     def info(self, name: str) -> Any:
         """Return a piece of information, or raise that PARDISO does not give it."""
-        iparm, kib = self.iparm, 1024
-        index = self.problem.indices.name
+        iparm, n, kib = self._pardiso.iparm, self.pattern.n, 1024
         match name:
             case "memory":
                 permanent = (iparm[15] + iparm[16]) * kib
@@ -162,9 +205,32 @@ class PardisoPlan(HostPlan):
             case "npivots":
                 return iparm[13]
             case "inertia":
-                if self.problem.kind is Kind.GENERAL:
-                    return np.zeros(2, index)
-                if self.problem.kind in (Kind.SPD, Kind.HPD):
-                    return np.array([self.problem.n, 0], index)
-                return np.array([iparm[21], iparm[22]], index)
-        raise NotImplementedError(f"{name} is not available from MKL PARDISO yet. On a GPU cuDSS gives it.")
+                if self.kind in DEFINITE:
+                    return [n, 0]
+                return (
+                    [iparm[21], iparm[22]] if self.kind is Kind.SYMMETRIC and self.dtype.startswith("float") else [0, 0]
+                )
+            case "row_permutation" | "col_permutation":
+                return self._permutation
+        raise NotImplementedError(f"{name} is not available from MKL PARDISO. On a GPU cuDSS gives it.")
+
+
+def inertia(matrix: Any, threads: int) -> list[int]:
+    """Numbers of positive and negative eigenvalues of a symmetric or Hermitian matrix.
+
+    PARDISO does not count them for complex matrices: these are seen as real ones of twice the size, with every eigenvalue twice.
+    """
+    twice = matrix.dtype.kind == "c"
+    if twice:
+        matrix = sparse.block_array([[matrix.real, -matrix.imag], [matrix.imag, matrix.real]], format="csr")
+    n = matrix.shape[0]
+    pattern = Assembly(matrix.indptr, matrix.indices, n, Kind.SYMMETRIC, Part.UPPER)
+    engine = PardisoEngine(Kind.SYMMETRIC, matrix.dtype.name, config(), threads, matching=True)
+    values = pattern.values(matrix.data)
+    engine.analyse(pattern, values)
+    try:
+        engine.factorize(values)
+        found: list[int] = engine.info("inertia")
+    finally:
+        engine.close()
+    return [count // 2 for count in found] if twice else found

@@ -1,133 +1,150 @@
-"""What a sparse system means: a pure function from metadata and options to a frozen problem."""
+"""What sparse systems mean: a pure function from metadata and options to a frozen problem."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ..._core.arrays import View
 from ..._core.dtypes import DType
-from ..._core.layout import Ints, dense, normalise, stride_order
+from ..._core.layout import Ints
+from ..._core.route import Result
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverOptions
+from ._sides import Matrix, Piece, Side, Sides, check_dtype
 
 DTYPES: Final = ("float32", "float64", "complex64", "complex128")
 INDICES: Final = ("int32", "int64")
+Meta = tuple[str, Ints]
+"""Format and shape of a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemProblem:
-    """One system ``a @ x = b``, without pointers."""
+    """Systems ``a @ x = b``, without pointers."""
 
-    n: int
-    nnz: int
+    matrices: tuple[Matrix, ...]
+    sides: tuple[Side, ...]
     dtype: DType
     offsets: DType
     indices: DType
     kind: Kind
     part: Part
-    shape: Ints  # of b and x
-    b_strides: Ints
-    x_strides: Ints
-
-    @property
-    def columns(self) -> int:
-        """Number of right-hand sides."""
-        return self.shape[1] if len(self.shape) == 2 else 1
-
-    @property
-    def b_direct(self) -> int:
-        """The leading dimension of `b` where it is column-major, else 0."""
-        return _leading(self.shape, self.b_strides)
-
-    @property
-    def x_direct(self) -> int:
-        """The leading dimension of `x` where it is column-major, else 0."""
-        return _leading(self.shape, self.x_strides)
+    result: Result
+    pieces: tuple[Piece, ...]
+    """Empty if the result is one array."""
+    batched: bool
 
     @property
     def matrix(self) -> tuple[Any, ...]:
         """What a plan depends on."""
-        return self.n, self.nnz, self.dtype, self.offsets, self.indices, self.kind, self.part
+        return self.matrices, self.dtype, self.offsets, self.indices, self.kind, self.part
+
+    @property
+    def split(self) -> bool:
+        """Whether complex right-hand sides of a real matrix are seen as pairs of columns."""
+        return self.result.dtype is not self.dtype
 
     def __str__(self) -> str:
-        sides = f"{self.columns} right-hand side{'' if self.columns == 1 else 's'}"
+        first = self.matrices[0]
+        many = f"{len(self.matrices)} systems of" if self.batched else "system of"
         return (
-            f"sparse system of {self.dtype} with n={self.n}, {self.nnz} entries, indices {self.indices}, {self.kind.name}, "
-            f"{self.part.name} view, {sides} of shape {self.shape} strides {self.b_strides}"
+            f"sparse {many} {self.dtype} with n={first.n}, {first.counts[2]} entries in {first.format}, indices {self.indices}, "
+            f"{self.kind.name}, {self.part.name} view, {sum(side.b.count for side in self.sides)} right-hand side(s)"
         )
 
 
-def _leading(shape: Ints, strides: Ints) -> int:
-    n = shape[0]
-    if n > 1 and strides[0] != 1:
-        return 0
-    if len(shape) == 1 or shape[1] <= 1:
-        return n
-    return strides[1] if strides[1] >= n else 0
-
-
-def specify(shape: Sequence[int], views: tuple[View, ...], copied: tuple[bool, ...], options: DirectSolverOptions) -> SystemProblem:
+def specify(
+    metas: Sequence[Meta],
+    sequences: tuple[bool, bool],
+    views: tuple[View, ...],
+    copied: tuple[bool, ...],
+    options: DirectSolverOptions,
+) -> SystemProblem:
     """Turn metadata and options into a problem.
 
     Parameters
     ----------
-    shape : sequence of int
-        Of the matrix.
+    metas : sequence of Meta
+        Of each matrix.
+    sequences : tuple of bool
+        Whether a and b are sequences.
     views : tuple of View
-        Row offsets, column indices and values of the matrix, and the right-hand side.
+        The three arrays of each matrix, then each right-hand side.
     copied : tuple of bool
         Which of them are read as dense copies.
     options : DirectSolverOptions
         What was asked.
     """
-    offsets, indices, values, b = views
-    _check_dtypes(offsets, indices, values, b)
-    _check_shapes(shape, offsets, indices, values, b)
-    kind = _check_kind(options.sparse_system_type, values.dtype)
-    b_strides = normalise(b.shape, b.strides)
-    if copied[3]:
-        b_strides = dense(b.shape, stride_order(b.shape, b_strides))
-    x_strides = dense(b.shape, stride_order(b.shape, b_strides))
+    count = 3 * len(metas)
+    matrices: list[Matrix] = []
+    for slot, (kind, shape) in zip(range(0, count, 3), metas, strict=True):
+        name = f"a[{slot // 3}]" if sequences[0] else "a"
+        _check_dtypes(name, views[slot : slot + 3], views[:3])
+        matrices += _matrices(name, kind, shape, slot, views[slot : slot + 3])
+    values, sides = views[2], views[count:]
+    for position, b in enumerate(sides):
+        check_dtype(f"b[{position}]" if sequences[1] else "b", values, b, sides[0])
+    kind = _check_kind(Kind(options.sparse_system_type), values.dtype)
+    batch = metas[0][1][:-2]
+    batched = sequences[0] or bool(batch)
+    place = Sides(matrices, batch, batched, sequences, values.dtype, count)
+    made, result, pieces = place.of(sides, copied[count:])
     return SystemProblem(
-        shape[0], values.shape[0], values.dtype, offsets.dtype, indices.dtype, kind, options.sparse_system_view, b.shape, b_strides,
-        x_strides,
+        tuple(matrices), made, values.dtype, views[0].dtype, views[1].dtype, kind, Part(options.sparse_system_view), result, pieces, batched
     )  # fmt: skip
 
 
-def _check_dtypes(offsets: View, indices: View, values: View, b: View) -> None:
+# --- matrices ---------------------------------------------------------------------------------------------------------------------
+
+
+def _check_dtypes(name: str, arrays: Sequence[View], first: Sequence[View]) -> None:
+    values = arrays[2]
     if values.dtype.name not in DTYPES:
-        raise TypeError(f"The matrix a has dtype {values.dtype}; the solver takes {', '.join(DTYPES)}. Convert it first.")
-    for name, view in (("row offsets", offsets), ("column indices", indices)):
+        raise TypeError(
+            f"The matrix {name} has dtype {values.dtype}; the solver takes {', '.join(DTYPES)}. Convert it first."
+        )
+    for view in arrays[:2]:
         if view.dtype.name not in INDICES:
-            raise TypeError(f"The {name} of a have dtype {view.dtype}; the solver takes {' and '.join(INDICES)}.")
-    if b.dtype is not values.dtype:
-        raise TypeError(f"a and b must have one dtype, but a is {values.dtype} and b is {b.dtype}. Convert one of them.")
+            raise TypeError(f"The indices of {name} have dtype {view.dtype}; the solver takes {' and '.join(INDICES)}.")
+    for view, other in zip(arrays, first, strict=True):
+        if view.dtype is not other.dtype:
+            raise ValueError(
+                f"All matrices must have the same dtypes of values and indices, but a[0] has {other.dtype} where {name} has "
+                f"{view.dtype}. Convert them."
+            )
 
 
-def _check_shapes(shape: Sequence[int], offsets: View, indices: View, values: View, b: View) -> None:
-    if len(shape) < 2:
-        raise TypeError(f"The matrix a must be square, but it has shape {tuple(shape)}.")
-    if len(shape) > 2:
-        raise NotImplementedError(f"Batches of systems are not implemented yet: a has shape {tuple(shape)}. Solve them one by one.")
-    if shape[0] != shape[1]:
-        raise TypeError(f"The matrix a must be square, but it has shape {tuple(shape)}.")
-    n = shape[0]
+def _matrices(name: str, kind: str, shape: Ints, slot: int, arrays: Sequence[View]) -> list[Matrix]:
+    """The matrices of a stack, or the one that is given."""
+    if len(shape) < 2 or shape[-2] != shape[-1]:
+        raise TypeError(f"The matrix {name} must be square, but it has shape {tuple(shape)}.")
+    n, batch = shape[-1], shape[:-2]
     if n == 0:
-        raise TypeError("The matrix a has no rows; a system has at least one equation.")
-    if offsets.shape != (n + 1,) or indices.shape != values.shape or len(values.shape) != 1:
+        raise TypeError(f"The matrix {name} has no rows; a system has at least one equation.")
+    first, second, values = arrays[0].shape, arrays[1].shape, arrays[2].shape
+    rank = len(batch)
+    block = values[rank + 1 :] if kind == "bsr" else ()
+    whole = all(part[:rank] == batch for part in (first, second, values)) and len(second) == rank + 1 == len(first)
+    stored = second[-1:]
+    if kind == "coo":
+        whole = whole and first == second == values
+    elif kind == "bsr":
+        whole = whole and len(block) == 2 and values[rank : rank + 1] == stored and not (n % block[0] or n % block[1])
+        whole = whole and first[-1] == n // block[0] + 1
+    else:
+        whole = whole and second == values and first[-1] == n + 1
+    if not whole:
         raise TypeError(
-            f"a is no CSR matrix of {n} rows: its row offsets have shape {offsets.shape}, its column indices {indices.shape} and its "
-            f"values {values.shape}."
+            f"{name} is no {kind.upper()} matrix of shape {tuple(shape)}: its arrays have shapes {first}, {second} and {values}."
         )
-    if len(b.shape) not in (1, 2):
-        raise TypeError(f"The right-hand side b must have shape (n,) or (n, k), but it has shape {b.shape}.")
-    if b.shape[0] != n:
-        raise TypeError(
-            f"The extent N is not consistent between LHS and RHS: a has {n} equations, but b has {b.shape[0]} rows (shape {b.shape})."
-        )
+    counts = first[-1], stored[0], stored[0] * math.prod(block)
+    return [
+        Matrix(n, kind, slot, counts, tuple(i * size for size in counts), tuple(block)) for i in range(math.prod(batch))
+    ]  # fmt: skip
 
 
 def _check_kind(kind: Kind, dtype: DType) -> Kind:
@@ -140,7 +157,14 @@ def differences(old: SystemProblem, new: SystemProblem) -> str:
     """Say why operands of a new problem are not acceptable to an object made for the old one, or return an empty text."""
     rows = [
         f"{label}: expected {getattr(old, name)}, given {getattr(new, name)}"
-        for name, label in (("n", "number of equations"), ("offsets", "dtype of row offsets"), ("indices", "dtype of column indices"))
+        for name, label in (
+            ("offsets", "dtype of row offsets"),
+            ("indices", "dtype of column indices"),
+            ("dtype", "dtype"),
+        )
         if getattr(old, name) != getattr(new, name)
     ]
+    sizes = [[matrix.n for matrix in problem.matrices] for problem in (old, new)]
+    if sizes[0] != sizes[1]:
+        rows.append(f"numbers of equations: expected {sizes[0]}, given {sizes[1]}")
     return "; ".join(rows)

@@ -8,15 +8,20 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from ._condition import equilibrium
 from ._config import HostConfig
-from ._host import HostPlan
+from ._engine import DEFINITE, Engine
+from ._options import DirectSolverMatchingAlg as Matching
+from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverReorderingAlg as Reordering
-from ._pattern import Array
+from ._pattern import Array, Assembly
+from ._product import Product
 from ._residual import SingularSystemError
 
 _ORDERINGS: Final = {
     Reordering.DEFAULT: "COLAMD", Reordering.COLAMD: "COLAMD", Reordering.AMD: "MMD_AT_PLUS_A", Reordering.NONE: "NATURAL"
 }  # fmt: skip
+_MISSING: Final = "{} is not available from SuperLU. Install MKL (pip install mkl), or use a GPU."
 
 
 def config() -> HostConfig:
@@ -25,48 +30,110 @@ def config() -> HostConfig:
         "SuperLU (MKL is not installed)",
         {
             "reordering_algorithm": tuple(_ORDERINGS),
+            "matching_algorithm": (Matching.NONE, Matching.AUTO),
             "pivot_threshold": lambda value: 0 <= value <= 1,
             "ir_num_steps": lambda value: value >= 0,
         },
     )
 
 
-class SuperluPlan(HostPlan):
-    """A system in SuperLU."""
+class SuperluEngine(Engine):
+    """A matrix in SuperLU.
+
+    Parameters
+    ----------
+    kind, dtype, config, threads
+        As of :class:`Engine`.
+    scaled : bool, default False
+        Whether rows and columns are scaled first, by powers of two.
+    """
 
     library = "SuperLU"
     full = True
     _factors: Any = None
+    _scales: tuple[Array, Array] | None = None
 
-    def _analyse(self, values: Array) -> None:
-        if self.assembly.indices.size >= 2**31:
-            raise ValueError("SuperLU takes fewer than 2**31 entries. Install MKL (pip install mkl) for larger matrices.")
+    def __init__(self, kind: Kind, dtype: str, config: Any, threads: int, *, scaled: bool = False) -> None:
+        super().__init__(kind, dtype, config, threads)
+        self._scaled = scaled
 
-    def _matrix(self, values: Array) -> Any:
-        n = self.problem.n
-        return sparse.csr_array(
-            (values, self.assembly.indices.astype(np.int32), self.assembly.indptr.astype(np.int32)), shape=(n, n)
-        )  # fmt: skip
+    def analyse(self, pattern: Assembly, values: Array) -> None:
+        """Order the entries by columns, as SuperLU wants them; it plans and factorizes in one step."""
+        if pattern.indices.size >= 2**31:
+            raise ValueError(
+                "SuperLU takes fewer than 2**31 entries. Install MKL (pip install mkl) for larger matrices."
+            )
+        self.pattern = pattern
+        places = np.arange(pattern.indices.size)
+        by_rows = sparse.csr_array((places, pattern.indices, pattern.indptr), shape=(pattern.n, pattern.n))
+        self._columns = by_rows.tocsc()
+        self._places = self._columns.data
+        self._product: Product | None = None
 
-    def _factorize(self, values: Array) -> None:
-        ordering = _ORDERINGS[self.config.get("reordering_algorithm")]
+    def factorize(self, values: Array) -> None:
+        """Factorize; a definite matrix along its diagonal, which shows whether it is definite."""
         if not np.isfinite(values).all():
             raise SingularSystemError("The matrix a has infinities or NaN.")
+        ordering = _ORDERINGS[self.config.get("reordering_algorithm")]
+        matrix = self._by_columns(values)
+        if self.kind in DEFINITE:
+            self._factors = self._along_the_diagonal(matrix)
+            self._check_definite()
+        else:
+            self._factors = self._splu(matrix, permc_spec=ordering, diag_pivot_thresh=self._threshold())
+        pivots = np.abs(self._factors.U.diagonal())
+        eps = np.finfo(pivots.dtype).eps
+        self.pivots = int((pivots <= len(pivots) * eps * pivots.max(initial=0)).sum())
+        self.nbytes = 12 * self._factors.nnz
+
+    def _threshold(self) -> float:
+        return float(self.config.get("pivot_threshold"))
+
+    def _by_columns(self, values: Array) -> Any:
+        self._columns.data = values[self._places]
+        if not self._scaled:
+            return self._columns
+        rows, columns = self._scales = equilibrium(self._columns)
+        return sparse.csc_array(sparse.diags_array(rows) @ self._columns @ sparse.diags_array(columns))
+
+    @staticmethod
+    def _splu(matrix: Any, **keywords: Any) -> Any:
         try:
-            self._factors = splu(
-                self._matrix(values).tocsc(), permc_spec=ordering, diag_pivot_thresh=self.config.get("pivot_threshold")
-            )  # fmt: skip
+            return splu(matrix, **keywords)
         except RuntimeError as error:
             if "singular" in str(error):
-                raise SingularSystemError("The matrix a is singular: SuperLU met a pivot that is exactly zero.") from error
+                raise SingularSystemError(
+                    "The matrix a is singular: SuperLU met a pivot that is exactly zero."
+                ) from error
             raise
 
-    def _solve(self, values: Array, b: Array, x: Array, steps: int) -> None:
-        x[...] = self._factors.solve(b)
+    def _along_the_diagonal(self, matrix: Any) -> Any:
+        """Factorize without leaving the diagonal, as long as no pivot is zero."""
+        return self._splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def _check_definite(self) -> None:
+        factors = self._factors
+        if not np.array_equal(factors.perm_r, factors.perm_c) or (factors.U.diagonal().real <= 0).any():
+            self._factors = None
+            raise SingularSystemError(
+                "The matrix a is not positive definite, or singular: a pivot of SuperLU is not positive."
+            )
+
+    def solve(self, values: Array, b: Array, x: Array, steps: int, op: str) -> None:
+        """Solve."""
+        x[...] = self._solved(b, op)
         if steps:
-            matrix = self._matrix(values)
-            for _ in range(steps):
-                x += self._factors.solve(b - matrix @ x)
+            if self._product is None:
+                self._product = Product(self.pattern, self.dtype)
+            with np.errstate(all="ignore"):
+                for _ in range(steps):
+                    x += self._solved(b - self._product(values, x.T, op).T, op)
+
+    def _solved(self, b: Array, op: str) -> Array:
+        if self._scales is None:
+            return self._factors.solve(b.T, op).T  # type: ignore[no-any-return]
+        before, after = self._scales if op == "N" else self._scales[::-1]
+        return self._factors.solve((b * before).astype(b.dtype).T, op).T * after  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Give up the factors."""
@@ -74,11 +141,40 @@ class SuperluPlan(HostPlan):
 
     def info(self, name: str) -> Any:
         """Return a piece of information, or raise that SuperLU does not give it."""
+        if name == "memory":
+            return {}
+        factors = self._factors
         match name:
-            case "memory":
-                return {}
             case "info" | "npivots":
                 return 0
             case "lu_nnz":
-                return int(self._factors.nnz)
-        raise NotImplementedError(f"{name} is not available from SuperLU. Install MKL (pip install mkl), or use a GPU.")
+                return int(factors.nnz)
+            case "inertia":
+                return self._inertia()
+            case "diag":
+                if self._scales is not None:
+                    raise NotImplementedError("The diagonal is not available where the matrix had to be scaled.")
+                return factors.U.diagonal()
+            case "final_row_permutation":
+                return factors.perm_r
+            case "final_col_permutation":
+                return factors.perm_c
+        raise NotImplementedError(_MISSING.format(name))
+
+    def _inertia(self) -> list[int]:
+        if self.kind is Kind.GENERAL:
+            return [0, 0]
+        if self.kind in DEFINITE:
+            return [self.pattern.n, 0]
+        if self.kind is Kind.SYMMETRIC and self.dtype.startswith("complex"):
+            return [0, 0]
+        try:
+            factors = self._along_the_diagonal(self._columns)
+        except SingularSystemError:
+            factors = None
+        if factors is None or not np.array_equal(factors.perm_r, factors.perm_c):
+            raise NotImplementedError(
+                "The inertia of this matrix needs pivots of two rows. Install MKL (pip install mkl), or use a GPU."
+            )
+        signs = factors.U.diagonal().real
+        return [int((signs > 0).sum()), int((signs < 0).sum())]

@@ -14,7 +14,11 @@ import pytest
 import nvmath.bindings
 
 ROOT = Path(nvmath.bindings.__file__).parent
-MODULES = ["nvmath.bindings", "nvmath.bindings.cufft", "nvmath.bindings.nvpl.fft", "nvmath.bindings._cuda"]
+#: Those without structures, which are NumPy arrays.
+NAMES = (
+    "cufft cublas curand cusolver cusolverDn cusolverSp cusparse cusparseLt mathdx nvpl.fft nvpl.blas nvpl.lapack _cuda"
+)
+MODULES = ["nvmath.bindings", *(f"nvmath.bindings.{name}" for name in NAMES.split())]
 
 PURE = """
 import sys

@@ -188,9 +188,10 @@ def test_every_row_is_complete() -> None:
     rows = _load.libraries()
     assert len({known.name for known in rows}) == len(rows)
     wanted = (
-        "cuda nvrtc nvjitlink nvvm cufft cublas cublasLt cusolver cusparse curand cudss cutensor mathdx nccl nvshmem"
+        "cuda nvrtc nvjitlink nvvm cufft cublas cublasLt cusolver cusparse curand cudss cutensor mathdx nccl nvshmem "
+        "cusparseLt cublasMp cusolverMp cufftMp fftw blas lapack mkl numpy_openblas"
     )
-    assert set(wanted.split()) | {"fftw", "blas", "mkl", "numpy_openblas"} == {known.name for known in rows}
+    assert set(wanted.split()) == {known.name for known in rows}
     for known in rows:
         assert known.title
         assert known.serves
@@ -217,6 +218,28 @@ def test_the_cuda_major_follows_the_process() -> None:
     first = [c.files[0] for c in _load._candidates(LIBRARIES["cufft"], ["/a/libcublas.so.12"])]
     assert first == ["libcufft.so.11", "libcufft.so.12"]
     assert _load._candidates(LIBRARIES["cufft"], [])[0].files == ("libcufft.so.12",)
+
+
+@linux
+@pytest.mark.usefixtures("no_frameworks")
+def test_folders_of_the_other_major_come_last() -> None:
+    row = LIBRARIES["cublasMp"]
+    assert row.folders == ("nvidia/cublasmp/cu13/lib", "nvidia/cublasmp/cu12/lib")
+    assert _load._folders(row, ["/a/libcublas.so.12"]) == list(reversed(row.folders))
+    assert _load._folders(row, ["/a/libcublas.so.13"]) == list(row.folders)
+    assert _load._folders(row, []) == list(row.folders)
+
+
+def test_names_follow_the_form_of_the_library() -> None:
+    """NumPy's OpenBLAS has functions of 64 bits alone: a function of 32 bits must not become one of them."""
+    if _load.find_library("numpy_openblas") is None:
+        pytest.skip("this NumPy brings no OpenBLAS")
+    opened = _load.open_library("numpy_openblas")
+    assert opened.address("cblas_dgemm_64") == opened.address("scipy_cblas_dgemm64_")
+    wide = _load.Library.__new__(_load.Library)
+    wide._files, wide._symbols = opened._files, ("scipy_{wide}64_",)
+    assert wide.address("cblas_dgemm_64") == opened.address("cblas_dgemm_64")
+    assert wide.address("cblas_dgemm") is None
 
 
 @pytest.mark.usefixtures("no_frameworks")

@@ -43,14 +43,14 @@ def test_documentation_states_everything() -> None:
 Parameters
 ----------
 a : int
-    C type i32.
+    In; C type i32.
 c : address (int), None, buffer or sequence of float
-    C type f32[].
+    In; C type f32[].
 
 Returns
 -------
 d : int
-    C type ptr.
+    Out; C type ptr.
 
 Raises
 ------
@@ -60,6 +60,35 @@ LibError
     assert text == expected
     assert "Returns\n-------\nNone\n" in _rows.parse("libDo() -> void", "lib").documentation("LibError")
     assert "Raises" not in _rows.parse("libDo() -> str", "lib").documentation("LibError")
+
+
+def test_sections_say_where_a_row_is_declared() -> None:
+    text = (
+        "@ lib.h\nlibOne(a: buf)\n@ other.h 1.2+\nlibTwo()\n@ other.h -1.4\nlibThree()\n@ other.h 1.3-1.5\nlibFour()\n"
+    )
+    rows = [_rows.parse(row, "lib", section) for row, section in _rows.index(text, "lib").values()]
+    assert [(row.header, row.versions) for row in rows] == [
+        ("lib.h", ""),
+        ("other.h", "1.2+"),
+        ("other.h", "-1.4"),
+        ("other.h", "1.3-1.5"),
+    ]
+    assert "It is declared in ``lib.h``.\n" in rows[0].documentation("E")
+    assert "In and out; C type buf." in rows[0].documentation("E")
+    assert "of versions 1.2 and newer." in rows[1].documentation("E")
+    assert "of versions up to 1.4." in rows[2].documentation("E")
+    assert "of versions 1.3 to 1.5." in rows[3].documentation("E")
+
+
+def test_a_wide_index_has_the_functions_of_64_bits_alone() -> None:
+    text = "lib{S,D}dot_v2[_64](n: int)\nnorm = libNrm[_64](n: int)\nlibGet(n: i32)\n"
+    rows = [_rows.parse(row, "lib") for row, _ in _rows.index(text, "lib", wide=True).values()]
+    assert [(row.name, row.c_name, row.signature) for row in rows] == [
+        ("sdot", "libSdot_v2_64", "q>!"),
+        ("ddot", "libDdot_v2_64", "q>!"),
+        ("norm", "libNrm_64", "q>!"),
+        ("get", "libGet", "i>!"),
+    ]
 
 
 def test_comments_and_continuations() -> None:
@@ -110,6 +139,13 @@ def test_the_index_needs_no_parsing_of_parameters() -> None:
         "libDo(a: i32) -> nothing",
         "libDo(a: i32) -> char",
         "libDo(&a: i32[])",
+        "libDo(&a: buf)",
+        "libDo(a: cbuf[])",
+        "libDo(&a: c64)",
+        "libDo(a: c128[])",
+        "libDo(&a: new)",
+        "libDo(a: end[])",
+        "libDo() -> c64",
         "libDo(1a: i32)",
         "libDo(a: i32",
         "libDo(a: i32) i32",

@@ -612,3 +612,81 @@ def test_binding_leaks_nothing(seam: ModuleType, toy: ctypes.CDLL) -> None:
     run(100)
     gc.collect()
     assert sys.getallocatedblocks() - before < 100
+
+
+# ------------------------------------------------------------------------------------------------ complex numbers
+
+
+def test_complex_numbers_pass_by_value(bind: Bind) -> None:
+    function = bind("toy_complex(a: i32, b: c64, c: f64, d: c128, e: c64, f: i64) -> f64")
+    expected = 1 + 2 * 2 + 3 * 3 + 4 * 4 + 5 * 5 + 6 * 6 + 7 * 7 + 8 * 8 + 9 * 9
+    assert function(1, 2 + 3j, 4, 5 + 6j, np.complex64(7 + 8j), 9) == expected
+    assert function(0, 2.5, 0, np.complex128(1j), 0, 0) == 2 * 2.5 + 6
+    for bad in ("1+2j", b"1", None, [1]):
+        with pytest.raises(TypeError, match=r"'b' must be a complex number \(c64\), got"):
+            function(0, bad, 0, 0, 0, 0)
+
+
+# ------------------------------------------------------------------------------------------------ memory
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\1\2\3\4",
+        bytearray(b"\1\2\3\4"),
+        array.array("B", b"\1\2\3\4"),
+        np.array([[1, 2], [3, 4]], dtype="u1"),
+        np.array([[1, 2], [3, 4]], dtype="u1", order="F"),
+        np.frombuffer(b"\1\2\3\4", dtype="f4"),
+        np.float32(np.frombuffer(b"\1\2\3\4", dtype="f4")[0]),
+        np.array([(1, 2, 3, 4)], dtype="u1,u1,u1,u1"),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_memory_that_c_reads_is_passed_as_it_is(bind: Bind, data: Any) -> None:
+    function = bind("toy_bytes(data: cbuf, n: usize) -> i64")
+    assert function(data, 4) == 10
+    assert function(_seam.pointer(data), 4) == 10
+    assert function(None, 4) == -1
+
+
+def test_memory_that_c_writes_is_the_callers(bind: Bind) -> None:
+    function = bind("toy_memset(data: buf, value: i32, n: usize) -> void")
+    values = np.zeros((2, 3), dtype="i4", order="F")
+    function(values, 1, values.nbytes)
+    assert (values == 0x01010101).all()
+    count = sys.getrefcount(values)
+    function(values, 0, values.nbytes)
+    assert sys.getrefcount(values) == count
+    assert not values.any()
+
+
+def test_memory_that_would_be_copied_is_refused(bind: Bind) -> None:
+    function = bind("toy_memset(data: buf, value: i32, n: usize) -> void")
+    whole = np.zeros((4, 4))
+    read_only = np.zeros(3)
+    read_only.flags.writeable = False
+    for bad in (whole[:, ::2], read_only, b"text"):
+        with pytest.raises(ValueError, match=r"'data' must be an address .* that can be written, got"):
+            function(bad, 1, 8)
+    for other in ([1, 2], "text", 1.5, np.array(7)):
+        with pytest.raises(TypeError, match=r"'data' must be an address .* that can be written, got"):
+            function(other, 1, 8)
+    with pytest.raises(TypeError, match="'data' must be an address"):  # an address, or a number in memory?
+        bind("toy_bytes(data: cbuf, n: usize) -> i64")(np.int64(7), 8)
+    with pytest.raises(OverflowError, match="'data' must be an address"):
+        function(-1, 1, 8)
+    assert not whole.any()
+    assert not read_only.any()
+
+
+def test_memory_in_a_loop(seam: ModuleType, bind: Bind) -> None:
+    function = bind("toy_memset(data: buf, value: i32, n: usize) -> void")
+    values = np.zeros((4, 2), dtype="u1")
+    steps = ((4,), (0,), (0,))
+    seam.repeat(function, (2,), steps, (values.ctypes.data, 7, 2))
+    assert values[:, 0].tolist() == [7, 0, 7, 0]
+    if seam.__name__.endswith("_c"):
+        seam.repeat(function, (2,), steps, (values, 9, 2))
+        assert values[:, 1].tolist() == [9, 0, 9, 0]

@@ -97,3 +97,20 @@ int toy_wait(int32_t *started, const volatile int32_t *flag)
 }
 
 int toy_version(int kind, int *value) { *value = kind + 1; return 0; }
+
+/* complex numbers by value, as in the CUDA libraries: a pair of floats, and an aligned pair of doubles */
+typedef struct { float x, y; } c64;
+typedef struct { _Alignas(16) double x; double y; } c128;
+double toy_complex(int32_t a, c64 b, double c, c128 d, c64 e, int64_t f)
+{
+    return a + 2 * b.x + 3 * b.y + 4 * c + 5 * d.x + 6 * d.y + 7 * e.x + 8 * e.y + 9 * (double)f;
+}
+
+int64_t toy_bytes(const unsigned char *data, size_t n)
+{
+    int64_t sum = data ? 0 : -1;
+    for (size_t k = 0; data && k < n; k++)
+        sum += data[k];
+    return sum;
+}
+void toy_memset(void *data, int32_t value, size_t n) { memset(data, value, n); }

@@ -1,0 +1,120 @@
+"""Products on a GPU: what a call costs the host, the time on the device of epilogs and of tall matrices, and autotuning.
+
+python -m benchmarks.gpu_matmul [--json FILE] [--markdown FILE] [--plot FILE] [--seconds S]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nvmath.linalg.advanced import Matmul, MatmulEpilog, matmul
+
+from .harness import Case, Contenders, arguments, measure, report
+from .host_overhead import queued
+from .peers import gpu_torch
+
+
+def on_device(torch: Any) -> Callable[[Callable[[], Any], int], float]:
+    """Return a clock that reads the events of the device."""
+
+    def clock(function: Callable[[], Any], count: int) -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(count):
+            function()
+        end.record()
+        end.synchronize()
+        return float(start.elapsed_time(end)) * 1e-3
+
+    return clock
+
+
+def host(torch: Any, seconds: float) -> list[Case]:
+    """What a call of a 64 x 64 product costs the caller."""
+    a, b, bias = torch.randn(64, 64, device="cuda"), torch.randn(64, 64, device="cuda"), torch.randn(64, device="cuda")
+    done = []
+    for name, epilog in (("64 x 64", None), ("64 x 64 RELU_BIAS", MatmulEpilog.RELU_BIAS)):
+        inputs = None if epilog is None else {"bias": bias}
+        product = Matmul(a, b)
+        product.plan(epilog=epilog, epilog_inputs=inputs)
+
+        def reset_and_execute(product: Matmul = product, inputs: Any = inputs) -> Any:
+            product.reset_operands(a=b, b=a, epilog_inputs=inputs)
+            return product.execute()
+
+        def unchecked(product: Matmul = product, inputs: Any = inputs) -> Any:
+            product.reset_operands_unchecked(a=b, b=a, epilog_inputs=inputs)
+            return product.execute()
+
+        contenders: Contenders = {
+            "torch.matmul": lambda: torch.matmul(a, b),
+            "execute": product.execute,
+            "reset + execute": reset_and_execute,
+            "unchecked reset + execute": unchecked,
+            "one call": lambda epilog=epilog, inputs=inputs: matmul(a, b, epilog=epilog, epilog_inputs=inputs),
+        }
+        done.append(
+            measure(name, contenders, "torch.matmul", seconds=seconds, clock=queued(torch.cuda.synchronize), most=100)
+        )  # fmt: skip
+    return done
+
+
+def epilogs(torch: Any, seconds: float) -> list[Case]:
+    """4096 x 4096 x 4096 with epilogs of the library, of ours, and of a user."""
+
+    def leaky(value: Any, row: Any, column: Any) -> Any:
+        return value if value > 0 else 0.1 * value
+
+    done = []
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+        a, b = (torch.randn(4096, 4096, device="cuda", dtype=dtype) for _ in range(2))
+        bias = torch.randn(4096, device="cuda", dtype=dtype)
+
+        def by_torch(column: Any = bias[:, None], a: Any = a, b: Any = b) -> Any:
+            return torch.relu(torch.addmm(column, a, b))
+
+        contenders: Contenders = {"torch.relu(addmm)": by_torch}
+        for name, epilog, inputs in (
+            ("none", None, None), ("RELU_BIAS", "relu_bias", {"bias": bias}), ("GELU_AUX_BIAS", "gelu_aux_bias", {"bias": bias}),
+            ("SILU_BIAS", "silu_bias", {"bias": bias}), ("function", leaky, None),
+        ):  # fmt: skip
+            product = Matmul(a, b)
+            product.plan(epilog=epilog, epilog_inputs=inputs)
+            contenders[name] = product.execute
+        clock = on_device(torch)
+        done.append(
+            measure(
+                f"4096^3 {dtype}".replace("torch.", ""), contenders, "RELU_BIAS", seconds=seconds, clock=clock, most=20
+            )
+        )
+    return done
+
+
+def tall(torch: Any, seconds: float) -> Case:
+    """alpha A B + beta C with 10 million rows: bound by memory."""
+    a, b = torch.randn(10_000_000, 10, device="cuda"), torch.randn(10, 40, device="cuda")
+    c = torch.randn(10_000_000, 40, device="cuda")
+    product, tuned = Matmul(a, b, c, alpha=0.5, beta=0.25), Matmul(a, b, c, alpha=0.5, beta=0.25)
+    product.plan()
+    tuned.plan()
+    tuned.autotune(iterations=5)
+    nbytes = 4 * (a.numel() + b.numel() + 2 * c.numel())
+    contenders: Contenders = {
+        "torch.addmm": lambda: torch.addmm(c, a, b, alpha=0.5, beta=0.25),
+        "first choice": product.execute,
+        "autotuned": tuned.execute,
+    }
+    name = f"(10M x 10) @ (10 x 40) + C float32; {nbytes / 4.3e12 * 1e6:.0f} us at 4.3 TB/s"
+    return measure(name, contenders, "torch.addmm", seconds=seconds, clock=on_device(torch), most=10)
+
+
+def cases(seconds: float) -> list[Case]:
+    """All of them; none without a GPU."""
+    torch = gpu_torch()
+    return [] if torch is None else [*host(torch, seconds), *epilogs(torch, seconds), tall(torch, seconds)]
+
+
+if __name__ == "__main__":
+    asked = arguments(__doc__)
+    report("Products on a GPU", cases(asked.seconds), asked)

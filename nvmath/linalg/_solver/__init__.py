@@ -1,0 +1,1 @@
+"""Dense systems of linear equations: what is behind ``nvmath.linalg.DirectSolver``."""

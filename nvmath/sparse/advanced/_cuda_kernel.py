@@ -1,0 +1,163 @@
+"""Our own kernels for sparse systems on a GPU: their sources, and how they are compiled and launched."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final
+
+from ..._core import kernels
+from ..._core.dtypes import DType
+from ...bindings import _cuda as driver
+from ...bindings import _nvrtc as nvrtc
+
+_THREADS: Final = 256
+_MAX_BLOCKS: Final = 1 << 16
+_MAX_ROWS: Final = 65535
+_INTEGERS: Final = {"int32": "int", "int64": "long long"}
+
+_TYPES: Final = """
+#define COMPLEX {complex}
+#define HERMITIAN {hermitian}
+#define PART {part}
+typedef {real} real;
+typedef {offset} offset;
+typedef {index} index;
+#if COMPLEX
+struct alignas(2 * sizeof(real)) value {{ real x, y; }};
+__device__ inline value times(value a, value b) {{ return {{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}}; }}
+__device__ inline value conjugate(value a) {{ return {{a.x, -a.y}}; }}
+__device__ inline void add(value* to, value a) {{ atomicAdd(&to->x, a.x); atomicAdd(&to->y, a.y); }}
+__device__ inline double size(value a) {{ return hypot((double)a.x, (double)a.y); }}
+__device__ inline value plus(value a, value b) {{ return {{a.x + b.x, a.y + b.y}}; }}
+__device__ inline value minus(value a, value b) {{ return {{a.x - b.x, a.y - b.y}}; }}
+#else
+typedef real value;
+__device__ inline value times(value a, value b) {{ return a * b; }}
+__device__ inline value conjugate(value a) {{ return a; }}
+__device__ inline void add(value* to, value a) {{ atomicAdd(to, a); }}
+__device__ inline double size(value a) {{ return fabs((double)a); }}
+__device__ inline value plus(value a, value b) {{ return a + b; }}
+__device__ inline value minus(value a, value b) {{ return a - b; }}
+#endif
+__device__ inline value mirrored(value a) {{ return HERMITIAN ? conjugate(a) : a; }}
+// Of numbers that are not negative, and NaN, the bits are ordered as the numbers, NaN last.
+__device__ inline void greatest(double* to, double a) {{
+    atomicMax((unsigned long long*)to, (unsigned long long)__double_as_longlong(fabs(a)));
+}}
+#define EACH(i, n) long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x
+#define EACH_COLUMN(c, n) long long c = blockIdx.y; c < n; c += gridDim.y
+"""
+
+SOURCES: Final = {
+    # y += a x for each column, and the largest row sum of |a| into worst[3]; y starts as 0
+    "multiply": """
+extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* data,
+                               const value* xs, long long ld, value* ys, double* worst) {
+    for (EACH_COLUMN(c, count)) {
+        const value* x = xs + c * ld;
+        value* y = ys + c * n;
+        for (EACH(i, n)) {
+            value sum = value();
+            double norm = 0;
+            for (long long e = starts[i]; e < starts[i + 1]; ++e) {
+                const long long j = columns[e];
+                if ((PART == 1 && j > i) || (PART == 2 && j < i)) continue;
+                const value a = data[e];
+                sum = plus(sum, times(a, x[j]));
+                norm += size(a) * (PART && j != i ? 2 : 1);
+                if (PART && j != i) add(y + j, times(mirrored(a), x[i]));
+            }
+            add(y + i, sum);
+            greatest(worst + 4 * c + 3, norm);
+        }
+    }
+}
+""",
+    # the largest elements of the residual, of b and of x into worst[0..2], for each column
+    "compare": """
+extern "C" __global__ void run(long long n, long long count, const value* xs, long long x_ld, const value* ys, const value* bs,
+                               long long b_ld, double* worst) {
+    for (EACH_COLUMN(c, count)) {
+        for (EACH(i, n)) {
+            const value b = bs[c * b_ld + i];
+            greatest(worst + 4 * c, size(minus(ys[c * n + i], b)));
+            greatest(worst + 4 * c + 1, size(b));
+            greatest(worst + 4 * c + 2, size(xs[c * x_ld + i]));
+        }
+    }
+}
+""",
+    # values in the order of an assembled pattern: sums of some of the caller's, conjugated where marked; -1 stands for 0
+    "assemble": """
+extern "C" __global__ void run(long long n, const long long* starts, const long long* gather, const unsigned char* marks,
+                               const value* data, value* result) {
+    for (EACH(i, n)) {
+        value sum = value();
+        for (long long k = starts[i]; k < starts[i + 1]; ++k) {
+            if (gather[k] < 0) continue;
+            const value a = data[gather[k]];
+            sum = plus(sum, marks[k] ? conjugate(a) : a);
+        }
+        result[i] = sum;
+    }
+}
+""",
+    # whether two arrays of 32-bit words differ
+    "differ": """
+extern "C" __global__ void run(long long n, const unsigned* one, const unsigned* other, unsigned* answer) {
+    for (EACH(i, n)) if (one[i] != other[i]) *answer = 1;
+}
+""",
+    "conjugate": """
+extern "C" __global__ void run(long long n, value* values) {
+    for (EACH(i, n)) values[i] = conjugate(values[i]);
+}
+""",
+}
+
+
+def source(
+    name: str, dtype: DType, offsets: str = "int32", indices: str = "int32", *, hermitian: bool = False, part: int = 0
+) -> str:
+    """Return the CUDA C++ of a kernel for types; `part` is 0 for all entries, 1 for the lower and 2 for the upper triangle."""
+    types = _TYPES.format(
+        complex=int(dtype.kind == "c"), hermitian=int(hermitian), part=part,
+        real={"float32": "float", "float64": "double"}[dtype.real.name], offset=_INTEGERS[offsets], index=_INTEGERS[indices],
+    )  # fmt: skip
+    return types + SOURCES[name]
+
+
+class Kernel:
+    """A compiled kernel with its arguments in place: 64-bit integers, addresses among them.
+
+    Parameters
+    ----------
+    device : int
+        The device.
+    name : str
+        A key of ``SOURCES``.
+    count : int
+        Number of arguments.
+    types
+        As of :func:`source`.
+    """
+
+    __slots__ = ("_addresses", "_function", "_values")
+
+    def __init__(self, device: int, name: str, count: int, *types: Any, **more: Any) -> None:
+        def build(capability: str) -> bytes:
+            return nvrtc.compile(source(name, *types, **more), f"nvmath_sparse_{name}.cu", (f"-arch=sm_{capability}",))
+
+        key = ("sparse", name, *(getattr(one, "name", one) for one in types), *sorted(more.items()))
+        self._function = kernels.compiled(device, key, build)
+        self._values = (ctypes.c_ulonglong * count)()
+        first = ctypes.addressof(self._values)
+        self._addresses = (ctypes.c_void_p * count)(*(first + 8 * i for i in range(count)))
+
+    def __call__(self, stream: int, n: int, rows: int, *arguments: int) -> None:
+        """Launch for `n` elements and so many rows of blocks."""
+        self._values[:] = list(arguments)
+        blocks = max(1, min(_MAX_BLOCKS, -(-n // _THREADS)))
+        driver.launch_kernel(
+            self._function, blocks, max(1, min(rows, _MAX_ROWS)), 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self._addresses), None
+        )  # fmt: skip

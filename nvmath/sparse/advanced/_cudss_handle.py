@@ -1,0 +1,105 @@
+"""Handles of cuDSS: kept for the next solver, since making one takes longer than solving a small system."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Final
+
+from ..._core.place import discard
+from ...bindings import _load, cudss
+
+_OLDEST: Final = (0, 8)
+_free: dict[tuple[int, str], list[int]] = {}
+_lock = threading.Lock()
+
+
+class Lease:
+    """A handle that the plans of one solver use together; it goes back when the last of them gives it up.
+
+    Parameters
+    ----------
+    device : int
+        The device, which is current.
+    library : str
+        Path of the threading library, or an empty text.
+    given : int, optional
+        A handle of the caller, which is used instead and stays theirs.
+
+    Raises
+    ------
+    RuntimeError
+        cuDSS is older than 0.8, whose functions have other arguments.
+    """
+
+    def __init__(self, device: int, library: str, given: int | None) -> None:
+        require_version()
+        self.key = device, library
+        self.own = given is None
+        self.stream = -1
+        self._users = 1
+        if given is not None:
+            self.handle = int(given)
+            if library:
+                cudss.set_threading_layer(self.handle, library)
+            return
+        with _lock:
+            kept = _free.get(self.key)
+            self.handle = kept.pop() if kept else 0
+        if not self.handle:
+            self.handle = cudss.create()
+            try:
+                if library:
+                    cudss.set_threading_layer(self.handle, library)
+            except BaseException:
+                cudss.destroy(self.handle)
+                raise
+
+    def share(self) -> Lease:
+        """Add a user."""
+        self._users += 1
+        return self
+
+    def on(self, stream: int) -> int:
+        """Return the handle, set to a stream."""
+        if stream != self.stream:
+            cudss.set_stream(self.handle, stream)
+            self.stream = stream
+        return self.handle
+
+    def close(self) -> None:
+        """Take a user away; behind what these have queued for destruction the handle goes back."""
+        self._users -= 1
+        if self._users == 0 and self.own:
+            discard(self._give_back, self.handle)
+
+    def _give_back(self, handle: int) -> None:
+        with _lock:
+            _free.setdefault(self.key, []).append(handle)
+
+
+def require_version() -> None:
+    """Raise that an installed cuDSS is too old, with its version and path.
+
+    Raises
+    ------
+    RuntimeError
+        It is older than 0.8.
+    """
+    version = tuple(cudss.get_property(part) for part in range(2))
+    if version < _OLDEST:
+        library = _load.open_library("cudss")
+        raise RuntimeError(
+            f"cuDSS {library.version} at {library.path} is too old: version {_OLDEST[0]}.{_OLDEST[1]} or newer is needed. "
+            "Install it with pip install -U nvidia-cudss-cu13 (or nvidia-cudss-cu12)."
+        )
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _free.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,187 @@
+"""One system in cuDSS: its handle, settings, factors and descriptors, and the calls of its phases."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._core import memory_limit
+from ..._core.place import Cuda, discard
+from ...bindings import _cuda as driver
+from ...bindings import cudss
+from ._config import CudssConfig
+from ._cuda_matrix import DeviceMatrix
+from ._cudss_data import CudssData
+from ._cudss_handle import Lease
+from ._options import DirectSolverMatchingAlg as Matching
+from ._options import HybridMemoryModeOptions
+
+ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
+_COLUMN_MAJOR: Final = 0
+_MEMORY_MODE, _MEMORY_LIMIT, _REGISTER = (11, "i", 4), (12, "q", 8), (13, "i", 4)
+
+
+class CudssSystem:
+    """A system; it knows addresses, and nothing of what is good enough.
+
+    Parameters
+    ----------
+    n, code : int
+        Number of equations, and what CUDA calls the dtype.
+    place : Cuda
+        The GPU.
+    config : CudssConfig
+        Settings of the solver, which may be changed between phases.
+    lease : Lease
+        The handle.
+    memory : HybridMemoryModeOptions
+        Whether factors may be kept in host memory.
+    """
+
+    def __init__(
+        self, n: int, code: int, place: Cuda, config: CudssConfig, lease: Lease, memory: HybridMemoryModeOptions
+    ) -> None:
+        self.n, self.code, self.place, self.memory = n, code, place, memory
+        self.settings = config
+        self._config = config  # or a copy with matching
+        self.lease: Lease | None = lease.share()
+        self._matrix = 0
+        self._sides: dict[tuple[int, int, int], int] = {}
+        self.data: Any = None
+        try:
+            self.data = CudssData(lease.handle, place)
+            self._allow_host_memory()
+        except BaseException:
+            self.close()
+            raise
+
+    def _allow_host_memory(self) -> None:
+        """Say that factors may be kept in host memory."""
+        memory = self.memory
+        if memory.hybrid_memory_mode:
+            self._config.put(_MEMORY_MODE, 1)
+            self._config.put(_REGISTER, int(memory.register_cuda_memory))
+            if memory.hybrid_device_memory_limit is not None:
+                total = driver.device_total_mem(driver.device_get(self.place.device_id))
+                limit = memory_limit.bytes_of(memory.hybrid_device_memory_limit, total, "hybrid_device_memory_limit")
+                self._config.put(_MEMORY_LIMIT, limit)
+
+    @property
+    def stream(self) -> int:
+        """The stream of the last phase."""
+        assert self.lease is not None
+        return self.lease.stream
+
+    # --- matching ---------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def may_match(self) -> bool:
+        """Whether large elements have not been brought to the diagonal yet."""
+        unmatched = self._config is self.settings
+        return unmatched and self.settings.get("matching_algorithm") in (Matching.NONE, Matching.AUTO)
+
+    def match(self) -> None:
+        """From now on bring large elements to the diagonal, whatever the settings of the solver say."""
+        self._config = self.settings.twin()
+        self._allow_host_memory()
+        self._config.set("matching_algorithm", Matching.MAX_DIAG_PRODUCT)
+
+    def unmatch(self) -> None:
+        """Use the settings of the solver again."""
+        if self._config is not self.settings:
+            self._config.close()
+            self._config = self.settings
+
+    # --- descriptors and phases ---------------------------------------------------------------------------------------------------------
+
+    def describe(self, matrix: DeviceMatrix, read: tuple[int, int, int]) -> None:
+        """Make the descriptor of a matrix with another pattern."""
+        self._drop_descriptors()
+        self.data.indices = matrix.indices
+        self._matrix = cudss.matrix_create_csr(
+            self.n, self.n, matrix.nnz, read[0], 0, read[1], read[2], matrix.offsets.code, matrix.indices.code, self.code,
+            int(matrix.kind), int(matrix.part), 0,
+        )  # fmt: skip
+
+    def point(self, read: tuple[int, int, int]) -> None:
+        """Let the descriptor of the matrix point to arrays of the same pattern."""
+        cudss.matrix_set_csr_pointers(self._matrix, read[0], 0, read[1], read[2])
+
+    def side(self, which: int, ptr: int, ld: int, count: int) -> int:
+        """The descriptor of b (0) or x (1) with some leading dimension, at an address."""
+        key = which, ld, count
+        made = self._sides.get(key)
+        if made is None:
+            made = cudss.matrix_create_dn(self.n, count, ld, ptr, self.code, _COLUMN_MAJOR)
+            self._sides[key] = made
+        else:
+            cudss.matrix_set_values(made, ptr)
+        return made
+
+    def execute(self, phase: int, stream: int, x: int, b: int) -> None:
+        """Queue a phase."""
+        assert self.lease is not None
+        cudss.execute(self.lease.on(stream), phase, self._config.handle, self.data.data, self._matrix, x, b)
+
+    def prepare(self, phase: int, stream: int, ptr: int) -> None:
+        """Queue a phase that does not touch x and b; any address does for them."""
+        self.execute(phase, stream, self.side(1, ptr, self.n, 1), self.side(0, ptr, self.n, 1))
+
+    def solve(
+        self,
+        stream: int,
+        x: tuple[int, int],
+        b: tuple[int, int],
+        count: int,
+        *,
+        each: int = 0,
+        steps: int | None = None,
+    ) -> None:
+        """Queue a solution.
+
+        Parameters
+        ----------
+        stream : int
+            The stream.
+        x, b : tuple of int
+            Address and leading dimension.
+        count : int
+            Number of columns.
+        each : int
+            Bytes of an element where cuDSS is to take one column at a time, else 0.
+        steps : int, optional
+            Steps of refinement, by default as the settings say.
+        """
+        usual = None
+        if steps is not None or self._config is not self.settings:
+            usual = self.settings.get("ir_num_steps")
+            self._config.set("ir_num_steps", usual if steps is None else steps)
+        try:
+            if not each:
+                self.execute(SOLVE, stream, self.side(1, *x, count), self.side(0, *b, count))
+                return
+            for column in range(count):
+                sides = (self.side(i, ptr + column * ld * each, ld, 1) for i, (ptr, ld) in ((1, x), (0, b)))
+                self.execute(SOLVE, stream, *sides)
+        finally:
+            if usual is not None:
+                self._config.set("ir_num_steps", usual)
+
+    # --- the end ----------------------------------------------------------------------------------------------------------------------
+
+    def _drop_descriptors(self) -> None:
+        for made in (*self._sides.values(), self._matrix):
+            if made:
+                discard(cudss.matrix_destroy, made)
+        self._sides.clear()
+        self._matrix = 0
+
+    def close(self) -> None:
+        """Queue everything for destruction, and give the handle back."""
+        lease, self.lease = self.lease, None
+        if lease is None:
+            return
+        self._drop_descriptors()
+        if self.data is not None:
+            self.data.close()
+        self.unmatch()
+        lease.close()

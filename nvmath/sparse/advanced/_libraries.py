@@ -1,0 +1,106 @@
+"""Which library solves: cuDSS on a GPU, MKL PARDISO or SciPy's SuperLU on the CPU."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ..._core.options import ExecutionCPU, available_threads
+from ..._core.place import Cuda, Place
+from ...bindings import mkl_pardiso
+from ._config import Config
+from ._engine import DEFINITE
+from ._options import DirectSolverMatrixType as Kind
+from ._options import DirectSolverOptions, ExecutionHybrid, HybridMemoryModeOptions
+from ._systems import SystemsPlan
+
+
+def make_config(place: Place, options: DirectSolverOptions, asked: Any) -> Config:
+    """Return the settings of the library that will solve there."""
+    if isinstance(place, Cuda):
+        from ._config import CudssConfig
+        from ._threading import threading_library
+
+        config = CudssConfig(bool(threading_library(options)))
+        if isinstance(asked, ExecutionHybrid):
+            try:
+                config.go_hybrid(asked.num_threads)
+            except BaseException:
+                config.close()
+                raise
+        return config
+    if mkl_pardiso.present():
+        from . import _pardiso
+
+        return _pardiso.config()
+    from . import _superlu
+
+    return _superlu.config()
+
+
+def make_plan(solver: Any) -> SystemsPlan:
+    """Return a plan of all systems of a solver."""
+    return _on_a_gpu(solver, solver._place) if isinstance(solver._place, Cuda) else _on_the_cpu(solver)
+
+
+def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
+    from ._cudss import CudssPlan
+    from ._cudss_handle import Lease
+    from ._threading import threading_library
+
+    problem, options = solver._problem, solver.options
+    memory = getattr(solver._asked, "hybrid_memory_mode_options", None) or HybridMemoryModeOptions()
+    hybrid = isinstance(solver._asked, ExecutionHybrid)
+    plans: list[CudssPlan] = []
+    with place.current():
+        lease = Lease(place.device_id, threading_library(options), options.handle)
+        try:
+            for matrix in problem.matrices:
+                plan = CudssPlan(
+                    problem, matrix, place, solver._adapter, solver._config, options, lease, memory=memory, hybrid=hybrid,
+                    blocking=solver.blocking,
+                )  # fmt: skip
+                plans.append(plan)
+        except BaseException:
+            for plan in plans:
+                plan.close()
+            raise
+        finally:
+            lease.close()
+    return SystemsPlan(problem, plans)
+
+
+def _on_the_cpu(solver: Any) -> SystemsPlan:
+    from ._host import HostPlan
+
+    problem, config = solver._problem, solver._config
+    execution = solver.execution_options
+    threads = (execution.num_threads if isinstance(execution, ExecutionCPU) else None) or available_threads()
+    count = len(problem.matrices)
+    each = 1 if count > 1 else threads  # several small systems at once are faster than threads within each
+    rungs = _rungs(problem.kind, problem.dtype.name, config, each)
+    if not mkl_pardiso.present():
+        solver.logger.info(
+            "MKL is not installed: SciPy's SuperLU solves, in one thread. pip install mkl makes it faster."
+        )
+    plans = [HostPlan(problem, matrix, rungs, solver.options) for matrix in problem.matrices]
+    return SystemsPlan(problem, plans, min(threads, count))
+
+
+def _rungs(kind: Kind, dtype: str, config: Any, threads: int) -> list[Any]:
+    """What to factorize with, the stronger means later."""
+    from ._superlu import SuperluEngine
+    from ._superlu import config as settings
+
+    first: Any
+    if not mkl_pardiso.present():
+        first = partial(SuperluEngine, kind, dtype, config, threads)
+        return [first] if kind in DEFINITE else [first, partial(first, scaled=True)]
+    from ._pardiso import PardisoEngine
+
+    first = partial(PardisoEngine, kind, dtype, config, threads)
+    last = partial(SuperluEngine, Kind.GENERAL, dtype, settings(), threads, scaled=True)
+    if kind in DEFINITE:
+        return [first]
+    general = [] if kind is Kind.GENERAL else [partial(first, full=True, matching=True)]
+    return [first, partial(first, matching=True), *general, last]
