@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
+from numbers import Integral, Real
 from typing import Any, Final
 
 _NUMBER: Final = r"(\+?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _PERCENT: Final = re.compile(_NUMBER + r" *% *")
 _BYTES: Final = re.compile(_NUMBER + r" *(?:([kKmMgG])([iI]?))?[bB] *")
+_MOST: Final = 1 << 63
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3}
 _FORMS: Final = (
     "Pass a number of bytes (int), a fraction of the memory (float in [0, 1]), a percentage such as '80%', or a size such as "
@@ -26,11 +27,12 @@ def bytes_of(value: Any, total: int, name: str = "memory_limit") -> int:
     """
     if isinstance(value, str):
         return _of_text(value, total, name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Integral | Real):
         raise ValueError(f"{name} = {value!r} is no memory limit. {_FORMS}")
-    if not value >= 0 or math.isinf(value):
-        raise ValueError(f"{name} = {value!r} is out of range: a limit is a finite number, at least 0. {_FORMS}")
-    return int(value * total) if isinstance(value, float) and value <= 1 else int(value)
+    number = int(value) if isinstance(value, Integral) else float(value)
+    if not 0 <= number < _MOST:
+        raise ValueError(f"{name} is out of range: a limit is a number from 0 to 2**63. {_FORMS}")
+    return int(number * total) if isinstance(number, float) and number <= 1 else int(number)
 
 
 def check(value: Any, name: str = "memory_limit") -> None:
@@ -46,5 +48,8 @@ def _of_text(value: str, total: int, name: str) -> int:
         return int(percent / 100 * total)
     if match := _BYTES.fullmatch(value):
         base = 1024 if match[3] else 1000
-        return int(float(match[1]) * base ** _POWERS[(match[2] or "").lower()])
+        nbytes = float(match[1]) * base ** _POWERS[(match[2] or "").lower()]
+        if nbytes >= _MOST:
+            raise ValueError(f"{name} = {value!r} is out of range: more than 2**63 bytes.")
+        return int(nbytes)
     raise ValueError(f"{name} = {value!r} is no memory limit. {_FORMS}")

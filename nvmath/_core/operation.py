@@ -293,7 +293,7 @@ class Operation:
 
     @property
     def _reset_name(self) -> str:
-        return "reset_operand" if len(self._names) == 1 else "reset_operands"
+        return "reset_operand" if hasattr(self, "reset_operand") else "reset_operands"
 
     def _run(self, runner: Runner, stream: Any, release_workspace: bool, out: Any) -> Any:
         """Run a request the long way round: log it, place the result, release the workspace."""
@@ -398,7 +398,7 @@ class Operation:
     def _check_complete(self, objs: tuple[Any, ...]) -> tuple[int, ...]:
         """Return the positions of the operands that are given, or raise what is missing."""
         given = tuple(index for index, obj in enumerate(objs) if obj is not None)
-        if len(objs) == 1 and not given:
+        if len(objs) == 1 and not given and self._reset_name == "reset_operand":
             raise ValueError(
                 f"{self._names[0]} is None. To give up the operand use release_operand(); to replace it pass an array."
             )
@@ -451,19 +451,20 @@ class Operation:
         replan = self._planned and (problem != old_problem or new_route.untidy != old_route.untidy)
         self._views, self._problem = new_views, problem
         if replan:
-            self._replan(old_views, old_problem, old_route)
+            self._replan(old_views, old_problem, old_route, stream)
         try:
             self._hold(stream, given)
-        except BaseException:  # a mirror may be half overwritten: nothing can be computed until another reset
-            self._forget()
+        except BaseException:
+            if self._route.across:  # a mirror may be half overwritten: nothing can be computed until another reset
+                self._forget()
             raise
 
-    def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
+    def _replan(self, views: tuple[View, ...], problem: Any, route: Route, stream: Any = None) -> None:
         """Exchange the plan for one of the new problem; keep the old state if that fails."""
         old_plan, old_runners, old_workspace = self._plan_object, self._runners, self._workspace
         self._plan_object, self._runners, self._workspace = None, {}, None
         try:
-            self._do_plan()
+            self._do_plan(stream)
         except BaseException:
             self._views, self._problem, self._route = views, problem, route
             self._plan_object, self._runners, self._workspace = old_plan, old_runners, old_workspace

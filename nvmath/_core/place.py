@@ -170,7 +170,8 @@ def reap() -> None:
     if not _garbage:
         return
     mode = array("i", [_CAPTURE_RELAXED])
-    if _cuda:
+    opened = bool(_cuda)  # asked once: another thread may open a GPU meanwhile
+    if opened:
         driver.thread_exchange_stream_capture_mode(mode)
     try:
         for _ in range(len(_garbage)):  # what is queued meanwhile waits for the next time
@@ -183,7 +184,7 @@ def reap() -> None:
             except Exception as error:
                 log.ROOT.critical("%r could not be destroyed: %s", handle, error)
     finally:
-        if _cuda:
+        if opened:
             driver.thread_exchange_stream_capture_mode(mode)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ _MEMORY_TYPE: Final = 2
 _HOST: Final = 1
 _PORTABLE: Final = 1
 _NO_TIMING: Final = 2
+_PER_THREAD: Final = 2
+"""The handle of a stream that is another one in each thread, so that no other thread can copy on it."""
 _CHUNK: Final = 4 << 20
 DIRECT: Final = 1 << 20
 """Up to this size the driver's own staging is as fast."""
@@ -87,7 +90,10 @@ class _Ring:
         chunks = iter(range(0, nbytes, _CHUNK))
         with self.lock:
             futures = [self.pool.submit(copy, pair, chunks) for pair in self.slots]
-            errors = [error for future in futures if (error := future.exception()) is not None]
+            try:
+                errors = [error for future in futures if (error := future.exception()) is not None]
+            finally:  # Ctrl-C can come while it waits: the workers must not outlive the memory that they copy, nor share their chunks
+                wait(futures)
         if errors:
             raise errors[0]
 
@@ -122,7 +128,7 @@ def upload(source: int, target: int, nbytes: int, stream: int) -> None:
     """Copy host memory to the current device, ordered on `stream`."""
     if not nbytes:
         return
-    if nbytes <= DIRECT or is_pinned(source):
+    if nbytes <= DIRECT or stream == _PER_THREAD or is_pinned(source):
         with _to_the_end(stream):
             driver.memcpy_host_to_device_async(target, source, nbytes, stream)
         return
@@ -143,7 +149,7 @@ def download(source: int, target: int, nbytes: int, stream: int) -> None:
     """Copy memory of the current device to the host, ordered on `stream`."""
     if not nbytes:
         return
-    if nbytes <= DIRECT or is_pinned(target):
+    if nbytes <= DIRECT or stream == _PER_THREAD or is_pinned(target):
         with _to_the_end(stream):
             driver.memcpy_device_to_host_async(target, source, nbytes, stream)
         return
@@ -152,6 +158,7 @@ def download(source: int, target: int, nbytes: int, stream: int) -> None:
         waiting: list[tuple[_Slot, int, int]] = []
         for turn, begin in enumerate(chunks):
             slot, size = pair[turn % 2], min(_CHUNK, nbytes - begin)
+            slot.wait()  # another thread's upload may still be read from it
             driver.memcpy_device_to_host_async(slot.ptr, source + begin, size, stream)
             slot.copied(stream)
             waiting.append((slot, begin, size))
@@ -192,30 +199,41 @@ class _PinnedPool:
         self.max_nbytes = max_nbytes
         self.nbytes = 0
         self.free: list[tuple[int, int]] = []  # (bytes, address)
+        self.returned: deque[tuple[int, int]] = deque()  # what finalizers gave back: they can run anywhere, so they take no lock
         self.lock = threading.Lock()
 
     def take(self, nbytes: int) -> PinnedBlock:
         size = max(1 << 16, 1 << (nbytes - 1).bit_length()) if nbytes < 1 << 24 else -(-nbytes // (1 << 24)) << 24
         with self.lock:
-            for index, (kept, ptr) in enumerate(self.free):
-                if kept == size:
-                    del self.free[index]
-                    self.nbytes -= size
-                    return PinnedBlock(ptr, size)
-        return PinnedBlock(driver.mem_host_alloc(size, _PORTABLE), size)
+            self._collect()
+            found = next((index for index, (kept, _) in enumerate(self.free) if kept == size), None)
+            if found is not None:
+                self.nbytes -= size
+                ptr = self.free.pop(found)[1]
+        return PinnedBlock(driver.mem_host_alloc(size, _PORTABLE) if found is None else ptr, size)
 
     def give(self, ptr: int, nbytes: int) -> None:
-        with self.lock:
+        self.returned.append((nbytes, ptr))
+        if self.lock.acquire(blocking=False):  # else it is collected by the next one to take or give
+            try:
+                self._collect()
+            finally:
+                self.lock.release()
+
+    def _collect(self) -> None:
+        from .place import discard
+
+        while self.returned:
+            nbytes, ptr = self.returned.popleft()
             if self.nbytes + nbytes <= self.max_nbytes:
                 self.free.append((nbytes, ptr))
                 self.nbytes += nbytes
-                return
-        from .place import discard
-
-        discard(driver.mem_free_host, ptr)
+            else:
+                discard(driver.mem_free_host, ptr)
 
     def forget(self) -> None:
         self.free, self.nbytes, self.lock = [], 0, threading.Lock()
+        self.returned.clear()
 
 
 _pinned: Final = _PinnedPool(0 if os.environ.get("NVMATH_DISABLE_PINNED_MEMORY_POOL", "0") not in ("", "0") else 2 << 30)

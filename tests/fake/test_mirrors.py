@@ -1,11 +1,14 @@
 """Operands in one place, execution in another: what travels when, through which memory, and that it is waited for."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 from nvmath._core import staging
 from nvmath.fft import FFT, InvalidFFTState, fft
 
+EVENT = "cuEventSynchronize"
 COPIES = ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2")
 UP, DOWN = COPIES
 TAKE, GIVE = "cuMemAllocFromPoolAsync", "cuMemFreeAsync"
@@ -220,6 +223,47 @@ def test_a_chunk_is_read_only_after_its_copy(gpu, chunks):
             while steps[:1] == ["cuEventSynchronize"]:  # of the upload
                 steps.pop(0)
             assert steps == [DOWN, "cuEventRecord", "cuEventSynchronize"] * (len(steps) // 3)
+
+
+def test_a_download_waits_for_the_upload_of_another_thread(gpu, chunks, monkeypatch):
+    """An upload lets go of the chunks before the device has read the last ones."""
+    source, target, stream = host(2 * LARGE), host(2 * LARGE), gpu.stream()
+    with FFT(source, execution="cuda") as transform:
+        device = transform._ptrs[0]
+        with monkeypatch.context() as patch:  # the other thread, just before it waits
+            patch.setattr(staging, "_to_the_end", lambda stream: nullcontext())
+            staging.upload(source.ctypes.data, device, source.nbytes, stream)
+        uploaded = {slot.event for pair in next(iter(staging._rings.values())).slots for slot in pair if slot.busy}
+        assert uploaded
+        gpu.forget()
+        staging.download(device, target.ctypes.data, target.nbytes, stream)
+        slots = {slot.ptr: slot.event for pair in next(iter(staging._rings.values())).slots for slot in pair}
+        waited = set()
+        for call in gpu.trace.calls(DOWN, EVENT):
+            if call.name == EVENT:
+                waited.add(call.args[0])
+            elif slots[call.args[0]] in uploaded:
+                assert slots[call.args[0]] in waited
+
+
+def test_work_of_a_thread_s_own_stream_is_not_given_to_other_threads(gpu, chunks, monkeypatch):
+    source, stream = host(2 * LARGE), gpu.stream()
+    monkeypatch.setattr(staging, "_PER_THREAD", stream)
+    with FFT(source, execution="cuda", stream=stream) as transform:
+        transform.plan()
+        transform.execute(stream=stream)
+        assert (gpu.count(UP), gpu.count(DOWN)) == (1, 1)
+
+
+def test_pinned_memory_may_be_given_back_at_any_moment(gpu):
+    """A finalizer can run while its thread is inside of the pool."""
+    blocks = [staging.pinned_block(100) for _ in range(2)]
+    with staging._pinned.lock:
+        blocks.pop()
+    addresses = {staging.pinned_block(100).ptr for _ in range(2)}
+    assert len(addresses) == 2 or blocks
+    blocks.clear()
+    assert gpu.count("cuMemHostAlloc") <= 3
 
 
 def test_the_chunks_are_made_once(gpu, chunks):

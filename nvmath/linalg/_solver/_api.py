@@ -146,10 +146,10 @@ class DirectSolver(Operation):
     def _same(self, old: SystemsProblem, new: SystemsProblem) -> str:
         return differences(old, new)
 
-    def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
+    def _replan(self, views: tuple[View, ...], problem: Any, route: Route, stream: Any = None) -> None:
         """Other right-hand sides need no new factorization."""
         if self._problem.matrix != problem.matrix:
-            super()._replan(views, problem, route)
+            super()._replan(views, problem, route, stream)
         elif self._problem != problem:
             self._plan_object.take(self._problem)
 

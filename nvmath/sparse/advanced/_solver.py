@@ -157,7 +157,7 @@ class DirectSolver(Operation):
     def _same(self, old: SystemProblem, new: SystemProblem) -> str:
         return differences(old, new)
 
-    def _replan(self, views: tuple[View, ...], problem: Any, route: Route) -> None:
+    def _replan(self, views: tuple[View, ...], problem: Any, route: Route, stream: Any = None) -> None:
         """A new right-hand side needs no new plan; a new matrix gets one when the caller asks for it."""
         if self._problem.matrix == problem.matrix:
             self._runners.clear()
