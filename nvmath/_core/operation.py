@@ -474,7 +474,10 @@ class Operation:
         old_plan.close()
 
     def _reset_unchecked(self, objs: tuple[Any, ...], stream: Any) -> None:
+        self._check_valid()
         given = [index for index, obj in enumerate(objs) if obj is not None]
+        if not self._objs:  # what is missing would be an address of 0
+            self._check_complete(objs)
         if self._route.across:
             views = [old if obj is None else self._adapter.view(obj) for obj, old in zip(objs, self._views, strict=True)]
             self._views = tuple(views)

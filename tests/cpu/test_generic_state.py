@@ -365,3 +365,17 @@ def test_many_threads(rng, fresh_cache):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_an_unchecked_reset_after_a_release_needs_every_operand():
+    a, b = np.ones((3, 3)), np.ones((3, 3))
+    for make in (nvmath.linalg.Matmul, nvmath.linalg.advanced.Matmul):
+        with make(a, b, **({"execution": "cpu"})) as product:
+            product.plan()
+            product.release_operands()
+            with pytest.raises(ValueError, match="b is missing"):
+                product.reset_operands_unchecked(a=a)
+            product.reset_operands_unchecked(a=a, b=b)
+            assert product.execute()[0, 0] == 3
+        with pytest.raises(Exception, match="freed"):
+            product.reset_operands_unchecked(a=a, b=b)
