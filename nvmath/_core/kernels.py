@@ -104,7 +104,7 @@ def compiled(device: int, key: tuple[Any, ...], build: Callable[[str], bytes]) -
             function = _functions.get((device, *key))
             if function is None:
                 place = places.cuda(device)
-                with place.current():
+                with place.current(), places.relaxed():  # else it would end a capture that is under way
                     module = driver.module_load_data(build("{}{}".format(*place.capability)))
                     function = _functions[device, *key] = driver.module_get_function(module, "run")
     return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -267,15 +268,16 @@ class Workspace:
 
     def close(self) -> None:
         """Release the memory and the event."""
-        self.__del__()
-
-    def __del__(self) -> None:
         self._let_go()
         while self._graphs:
             _give_back_lent(self._graphs.pop())
         event, self._event = self._event, 0
         if event:
             place.discard(driver.event_destroy, event)
+
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exiting():  # then modules are half gone, and the memory goes with the process
+            self.close()
 
 
 _Lent = tuple[int, int, place.Cuda, Any]

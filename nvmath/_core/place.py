@@ -151,6 +151,17 @@ def has_device() -> bool:
         return False
 
 
+@contextmanager
+def relaxed() -> Iterator[None]:
+    """Let this thread do what a capture forbids every thread, though it does no harm."""
+    mode = array("i", [_CAPTURE_RELAXED])
+    driver.thread_exchange_stream_capture_mode(mode)
+    try:
+        yield
+    finally:
+        driver.thread_exchange_stream_capture_mode(mode)
+
+
 # --- handles of forgotten objects -----------------------------------------------------------------------------------------------
 
 _garbage: deque[tuple[Callable[[Any], object], Any]] = deque()

@@ -26,7 +26,7 @@ class BinaryContraction(Contraction):
     c : array, optional
         The addend, of the shape of the result.
     out : array, optional
-        Where results are written, of the shape of the result; it may be the addend.
+        Where results are written, of the shape of the result; it may be the addend. Its strides must tell that its elements lie apart.
     qualifiers : array of int, optional
         Three members of :class:`Operator`, for a, b and the addend: ``OP_IDENTITY`` or, for complex a and b, ``OP_CONJ``.
     stream : optional
@@ -64,6 +64,7 @@ class BinaryContraction(Contraction):
     """
 
     _count = 2
+    _what = "A binary contraction"
 
     def __init__(
         self,
@@ -86,8 +87,9 @@ class BinaryContraction(Contraction):
         Parameters
         ----------
         a, b, c, out : array, optional
-            Same package, device, dtype and shape as before; other strides or another alignment make a new plan. `c` and `out` only if
-            the contraction was made with them. After :meth:`release_operands` all of them are needed.
+            Same package, device and dtype as before, and shapes that give every mode the extent that it had (1 fits any); other
+            strides or another alignment make a new plan. `c` and `out` only if the contraction was made with them. After
+            :meth:`release_operands` all of them are needed.
         stream : optional
             Stream of the copy, where one is needed.
 
@@ -108,9 +110,17 @@ class BinaryContraction(Contraction):
         Parameters
         ----------
         a, b, c, out : array, optional
-            Operands of exactly the package, device, dtype, shape, strides and alignment of the present ones.
+            Operands of exactly the package, device, dtype, shape, strides and alignment of the present ones; after
+            :meth:`release_operands` all of them.
         stream : optional
             Stream of the copy, where one is needed.
+
+        Raises
+        ------
+        InvalidContractionState
+            The object has been freed.
+        ValueError
+            The operands have been released, and not all are given.
         """
         self._reset_fast((a, b), c, out, stream)
 
@@ -129,7 +139,7 @@ class TernaryContraction(Contraction):
     d : array, optional
         The addend, of the shape of the result.
     out : array, optional
-        Where results are written, of the shape of the result; it may be the addend.
+        Where results are written, of the shape of the result; it may be the addend. Its strides must tell that its elements lie apart.
     qualifiers : array of int, optional
         Four members of :class:`Operator`, for a, b, c and the addend.
     stream, options, execution : optional
@@ -156,6 +166,7 @@ class TernaryContraction(Contraction):
     """
 
     _count = 3
+    _what = "A ternary contraction"
     _reads: ClassVar[dict[str, int]] = {"a": CONJ, "b": CONJ, "c": CONJ}
 
     def __init__(
@@ -201,8 +212,16 @@ class TernaryContraction(Contraction):
         Parameters
         ----------
         a, b, c, d, out : array, optional
-            Operands of exactly the package, device, dtype, shape, strides and alignment of the present ones.
+            Operands of exactly the package, device, dtype, shape, strides and alignment of the present ones; after
+            :meth:`release_operands` all of them.
         stream : optional
             Stream of the copy, where one is needed.
+
+        Raises
+        ------
+        InvalidContractionState
+            The object has been freed.
+        ValueError
+            The operands have been released, and not all are given.
         """
         self._reset_fast((a, b, c), d, out, stream)

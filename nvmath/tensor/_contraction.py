@@ -18,7 +18,7 @@ from ._options import ContractionOptions, coerce_qualifiers, kept
 from ._out import Into, Out
 from ._path import Path
 from ._preference import ContractionPlanPreference, Preference
-from ._problem import ADDEND, ContractionProblem, Metadata, differences, names_of, specify
+from ._problem import ADDEND, ContractionProblem, Metadata, differences, names_of, refuse_none, specify
 from ._scalars import Scalars, refuse_beta
 
 _LARGEST_ALIGNMENT: Final = 256
@@ -35,6 +35,7 @@ class Contraction(Operation):
     _gpu_library = "cutensor"
     _reads: ClassVar[dict[str, int]] = {"a": CONJ, "b": CONJ}
     _count: int
+    _what: ClassVar[str]  # what it is called in errors of the expression
     _path: Path | None = None  # in which order pairs are contracted; None: as the library sees fit
 
     _once: Runner
@@ -44,7 +45,7 @@ class Contraction(Operation):
     def _construct(
         self, expr: Any, operands: tuple[Any, ...], addend: Any, out: Any, qualifiers: Any, stream: Any, options: Any, execution: Any
     ) -> None:
-        self._expression = parse(expr, self._count)
+        self._expression = parse(expr, self._count, self._what)
         self._qualifiers = kept(qualifiers)
         self._addend_name = ADDEND.get(self._count, "the addend")
         self._adds = addend is not None
@@ -54,6 +55,7 @@ class Contraction(Operation):
         named = dict(zip(self._operand_names(), operands, strict=True))
         if self._adds:
             named[self._addend_name] = addend
+        refuse_none(named)
         self._check_packages(named)
         self._begin(named, coerce_options(ContractionOptions, options), execution)
         if isinstance(self._place, Cuda):
@@ -104,6 +106,7 @@ class Contraction(Operation):
             target,
             tuple(asked != lazy for asked, lazy in zip(conj, flags, strict=True)),
             self.options,
+            self._operand_names(),
         )
 
     def _metadata(self, view: View, copied: bool) -> Metadata:
@@ -156,7 +159,7 @@ class Contraction(Operation):
         Parameters
         ----------
         stream : optional
-            Accepted for GPU work; planning queues none.
+            For GPU work; planning queues none, but is refused while this stream is captured.
 
         Raises
         ------
@@ -169,11 +172,11 @@ class Contraction(Operation):
         """
         self._check_valid()
         if self._planned:
-            self._replan(self._views, self._problem, self._route)
+            self._replan(self._views, self._problem, self._route, stream)
             if self._objs:
                 self._ready = self._runners
         else:
-            self._do_plan()
+            self._do_plan(stream)
 
     def execute(
         self, *, alpha: Any = 1.0, beta: Any = None, release_workspace: bool = False, stream: Any = None
@@ -203,7 +206,7 @@ class Contraction(Operation):
         RuntimeError
             The contraction is not planned, or the operands have been released.
         ValueError
-            `beta` is missing, or given without an addend.
+            `beta` is missing, or given without an addend; or `out` has become an array that results cannot be written into.
         TypeError
             A factor is no number, or complex for real operands.
         """
@@ -214,6 +217,9 @@ class Contraction(Operation):
         return self._go(release_workspace, stream)
 
     def _go(self, release_workspace: bool, stream: Any) -> Any:
+        out = self._out
+        if out is not None and self._objs and out.changed():
+            self._reset_slowly(self._objs, out.obj, stream)
         ptrs = self._now()
         runner = self._ready.get(None)
         if runner is None:
@@ -245,8 +251,7 @@ class Contraction(Operation):
         if out is not None and not self._has_out:
             raise ValueError("out cannot be given, since the contraction was made without it. Make a new one.")
         every = (*objs, addend) if self._adds else objs
-        if out is None and self._has_out and self._out is None:
-            raise ValueError("The operands have been released, so all of them must be given again, and out is missing.")
+        self._check_out(out)
         if out is None and self._out is None and self._swap(every):
             return
         if out is not None and all(obj is None for obj in every):
@@ -254,6 +259,10 @@ class Contraction(Operation):
                 self._check_complete(every)
             every = self._objs
         self._reset_slowly(every, out, stream)
+
+    def _check_out(self, out: Any) -> None:
+        if out is None and self._has_out and self._out is None:
+            raise ValueError("The operands have been released, so all of them must be given again, and out is missing.")
 
     def _reset_slowly(self, every: tuple[Any, ...], out: Any, stream: Any) -> None:
         if not self._route.across:  # the fast half of a reset leaves the addresses in the views alone
@@ -264,25 +273,38 @@ class Contraction(Operation):
                 raise ValueError(
                     f"{name} was a {self._adapter.name} array, so it cannot be replaced by one of {adapter_of(obj).name}. Convert it first."
                 )
-        old, direct = self._out, self._direct
+        old = self._out
         if out is not None:
             self._out = Out(out)
         try:
             self._reset_checked(every, stream)
         except BaseException:
-            self._out, self._direct = old, direct
-            if old is not None:
-                old.direct = direct
+            self._out = old
             raise
         if self.logger.isEnabledFor(log.INFO):
             self.logger.info("Operands have been replaced: %s.", self._problem)
 
+    def _reset_checked(self, objs: tuple[Any, ...], stream: Any) -> None:
+        out, direct = self._out, self._direct
+        try:
+            super()._reset_checked(objs, stream)
+        except BaseException:  # the plan is still that of the old arrays
+            self._direct = direct
+            if out is not None:
+                out.direct = direct
+            raise
+
     def _reset_fast(self, objs: tuple[Any, ...], addend: Any, out: Any, stream: Any) -> None:
+        every = (*objs, addend) if self._adds else objs
+        self._check_valid()
+        if not self._objs:
+            self._check_complete(every)
+            self._check_out(out)
         if out is not None:
             made = Out(out)
             made.direct = self._direct
             self._out = made
-        self._reset_unchecked((*objs, addend) if self._adds else objs, stream)
+        self._reset_unchecked(every, stream)
 
     def release_operands(self) -> None:
         """Drop the references to all operands, `out` included, and their mirrors; the plan stays.

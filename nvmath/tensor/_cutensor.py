@@ -210,15 +210,22 @@ class CutensorPlan:
             return self._alone()
         scalars, handle, plan, execute = self.scalars, self.objects.handle, self.plan, self.execute
         alpha, beta, nbytes = scalars.alpha_ptr, scalars.beta_ptr, self.library_nbytes
+        nothing = self._without_product()
         if problem.addend is None and not self.before and len(problem.inputs) == 2:
 
             def run(a: int, b: int, out: int, stream: int) -> None:
+                if scalars.alpha == 0:
+                    nothing(out, stream)
+                    return
                 execute(handle, plan, alpha, a, b, beta, out, out, self.workspace, nbytes, stream)
 
             return run
         count = len(problem.inputs)
 
         def run_all(*arguments: int) -> None:
+            if scalars.alpha == 0:
+                nothing(*arguments)
+                return
             operands, out, stream = list(arguments[:count]), arguments[-2], arguments[-1]
             workspace = self.workspace
             for step in self.before:
@@ -251,6 +258,35 @@ class CutensorPlan:
         self.fill(addend, out, stream)
         return out
 
+    def _without_product(self) -> Callable[..., None]:
+        """What an alpha of 0 asks for: no operand is read, and the result is beta * addend, or zero. Few ask, so it is made then."""
+        made: list[Callable[..., None]] = []
+
+        def run(*arguments: int) -> None:
+            if not made:
+                with self.place.current():
+                    made.append(self._scaled_addend())
+            made[0](*arguments)
+
+        return run
+
+    def _scaled_addend(self) -> Callable[..., None]:
+        zeros, scalars = self._zeros(), self.scalars
+        if self.addend is None:
+            return zeros
+        handle, none, scale = self.objects.handle, self.ones.beta_ptr, self.objects.scaling(self._both_outputs())
+
+        def run(*arguments: int) -> None:
+            out, stream = arguments[-2], arguments[-1]
+            if scalars.beta == 0:
+                zeros(*arguments)
+                return
+            source = self._addend(arguments, out, stream)
+            # the scalar that is to be added is not read, since its factor is 0: any address will do
+            cutensor.elementwise_binary_execute(handle, scale, none, source, scalars.beta_ptr, source, out, stream)
+
+        return run
+
     def _vanishing(self) -> Callable[..., None]:
         zeros, scalars = self._zeros(), self.scalars
         if self.addend is None:
@@ -279,8 +315,9 @@ class CutensorPlan:
         )
 
         def run(*arguments: int) -> None:
-            driver.memset_d8_async(self.workspace, 0, item, arguments[-1])
-            move(self.workspace, arguments[-2], arguments[-1])
+            out, stream = arguments[-2:]
+            driver.memset_d8_async(out, 0, item, stream)
+            move(out, out, stream)  # its first element everywhere
 
         return run
 

@@ -115,8 +115,8 @@ class Objects:
         return self.plan(self.own(cutensor.destroy_operation_descriptor, operation))
 
     def scaling(self, target: Tensor) -> int:
-        """Plan ``target = 0 * scalar + beta * target``, element by element."""
-        nothing, modes = self.describe(Tensor((), ()))
+        """Plan ``target = 0 * scalar + beta * target``, element by element; the library does not read a scalar whose factor is 0."""
+        nothing, modes = self.describe(Tensor((), (), alignment=self.dtype.itemsize))
         result, result_modes = self.describe(target)
         operation = cutensor.create_elementwise_binary(
             self.handle, nothing, modes, IDENTITY, result, result_modes, IDENTITY, result, result_modes, ADD, self.accumulation()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -16,10 +16,11 @@ from .._core.place import Cuda
 from ..bindings import _cuda as driver
 from ._contraction import Contraction
 from ._expression import written
-from ._network import Network, split
+from ._network import Network, rounded, split
 from ._options import ContractionOptions
-from ._path import MemoryLimitError, Path, find, to_positions
-from ._problem import ContractionProblem
+from ._path import OPTIMAL_UP_TO, WAYS, MemoryLimitError, Path, find, to_positions
+from ._path_memory import smaller
+from ._problem import ContractionProblem, numbered
 
 _ANY_SIZE: Final = 1 << 62
 
@@ -80,15 +81,30 @@ def path_of(problem: ContractionProblem, way: Any, limit: int) -> Path:
         The way is none, or no order keeps the intermediate results within the limit, in bytes.
     """
     item = problem.dtype.itemsize
-    modes = [frozenset(tensor.modes) for tensor in problem.inputs]
-    path = find(modes, frozenset(problem.output.modes), problem.extents, way, limit // item)
-    nbytes = split(problem, path).nbytes if path else 0
-    if nbytes > max(limit, 256):
-        raise MemoryLimitError(
-            f"The intermediate results need {nbytes} bytes at a time, but the memory limit is {limit}. Raise options.memory_limit, or "
-            "give a path yourself."
-        )
-    return path
+    inputs, output = [frozenset(tensor.modes) for tensor in problem.inputs], frozenset(problem.output.modes)
+    needed: list[int] = []
+
+    def fits(path: Path) -> bool:
+        network = split(problem, path) if path else Network((), 1, 0, 0)
+        needed.append(network.nbytes)
+        return network.largest * item <= limit and network.nbytes <= rounded(limit)
+
+    try:
+        path = find(inputs, output, problem.extents, way, limit // item)
+    except MemoryLimitError:
+        if len(inputs) > OPTIMAL_UP_TO:
+            raise
+        path = find(inputs, output, problem.extents, "optimal", limit // item)
+    if fits(path):
+        return path
+    if isinstance(way, str):
+        for other in smaller(inputs, output, problem.extents, path, rounded(limit), lambda count: rounded(count * item)):
+            if fits(other):
+                return other
+    raise MemoryLimitError(
+        f"The intermediate results need {min(needed)} bytes at a time, but the memory limit is {limit}. Raise options.memory_limit"
+        f"{'' if isinstance(way, str) else ', or give a path that needs less'}."
+    )
 
 
 def _host_memory() -> int:
@@ -141,6 +157,8 @@ class Einsum(Contraction):
     22.0 [(0, 1), (0, 2), (0, 1)]
     """
 
+    _what = "An einsum"
+
     def __init__(
         self,
         expression: Any,
@@ -161,6 +179,9 @@ class Einsum(Contraction):
         self._way = qualifiers  # one-call functions pass what a class asks for beside the options in this place
         self._reads = dict.fromkeys(self._operand_names(), CONJ) if self._count > 1 else {}  # type: ignore[misc]
         super()._construct(expr, operands, addend, out, None, stream, _row_major(options), execution)
+
+    def _operand_names(self) -> tuple[str, ...]:
+        return numbered(self._count)
 
     def _check_packages(self, named: dict[str, Any]) -> None:
         """The base class raises what is wrong."""
@@ -216,6 +237,8 @@ class Einsum(Contraction):
             The object has been freed.
         RuntimeError
             It is not planned, or the operands have been released.
+        ValueError
+            `out` has become an array that results cannot be written into.
         """
         return self._go(release_workspace, stream)
 
@@ -225,7 +248,8 @@ class Einsum(Contraction):
         Parameters
         ----------
         *operands : array or None
-            Same package, device, dtype and shape as before. None at all where only `out` is replaced.
+            Same package, device and dtype as before, and shapes that give every mode the extent that it had (1 fits any). None at
+            all where only `out` is replaced.
         out : array, optional
             Only if the object was made with one.
         stream : optional
@@ -252,6 +276,13 @@ class Einsum(Contraction):
             Only if the object was made with one.
         stream : optional
             Stream of the copy, where one is needed.
+
+        Raises
+        ------
+        InvalidContractionState
+            The object has been freed.
+        ValueError
+            The operands have been released, and not all are given.
         """
         self._reset_fast(self._complete(operands), None, out, stream)
 
@@ -269,13 +300,27 @@ def _row_major(options: Any) -> ContractionOptions:
 
 
 def way_of(optimize: Any) -> Any:
-    """Return what was asked in a form that can be hashed; what is wrong with it is said later."""
+    """Return a name, or a path as tuples of integers: it may be an iterator, and 1.0 is equal to 1.
+
+    Raises
+    ------
+    ValueError
+        It is neither; whether the path fits the operands is seen later.
+    """
     if isinstance(optimize, bool):
         return "auto"
-    if isinstance(optimize, Sequence) and not isinstance(optimize, str):
-        optimize = tuple(tuple(entry) if isinstance(entry, list | tuple) else entry for entry in optimize)
+    if isinstance(optimize, str):
+        return optimize
     try:
-        hash(optimize)
+        entries = list(optimize)
     except TypeError:
-        raise ValueError(f"optimize must be a name or a path, a list of tuples of int, not {optimize!r}.") from None
-    return optimize
+        raise ValueError(f"optimize must be one of {', '.join(map(repr, WAYS))} or a path, not {optimize!r}.") from None
+    named = bool(entries) and isinstance(entries[0], str) and entries[0] == "einsum_path"
+    return tuple(_positions(entry) for entry in entries[named:])
+
+
+def _positions(entry: Any) -> tuple[int, ...]:
+    try:
+        return tuple(int(operator.index(position)) for position in entry)
+    except TypeError:
+        raise ValueError(f"{entry!r} in the path is no tuple of positions, which are integers.") from None

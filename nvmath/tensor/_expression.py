@@ -14,7 +14,6 @@ Modes = tuple[str, ...]
 _ELLIPSIS: Final = "..."
 _FORBIDDEN: Final = frozenset(".->")
 _FIRST_LETTER: Final = 0x4E00  # a range of letters without gaps
-_WORDS: Final = {2: "A binary contraction", 3: "A ternary contraction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class Expression:
     output: Term | None
 
 
-def parse(text: object, count: int) -> Expression:
-    """Parse an expression of `count` operands.
+def parse(text: object, count: int, what: str = "This") -> Expression:
+    """Parse an expression of `count` operands, which `what` has.
 
     Raises
     ------
@@ -44,18 +43,18 @@ def parse(text: object, count: int) -> Expression:
     """
     if not isinstance(text, str):
         raise ValueError(f"The expression must be a string such as 'ij,jk->ik', not {type(text).__name__}.")
-    return _parse(text, count)
+    return _parse(text, count, what)
 
 
 @lru_cache(256)
-def _parse(text: str, count: int) -> Expression:
+def _parse(text: str, count: int, what: str) -> Expression:
     inputs, arrow, output = text.partition("->")
     if "->" in output:
         raise ValueError(f"The expression {text!r} has more than one '->'.")
     terms = inputs.split(",")
     if len(terms) != count:
         raise ValueError(
-            f"{_WORDS.get(count, 'This')} needs an expression of {_counted(count, 'operand')}, with {_counted(count - 1, 'comma')}, but "
+            f"{what} needs an expression of {_counted(count, 'operand')}, with {_counted(count - 1, 'comma')}, but "
             f"{text!r} has {_counted(len(terms), 'operand')}."
         )
     if "," in output:
@@ -96,9 +95,21 @@ def written(expression: Any, operands: tuple[Any, ...]) -> tuple[Any, tuple[Any,
 def _letters(term: Any) -> str:
     """Spell a list of integers with letters of the same order."""
     try:
-        return "".join(_ELLIPSIS if label is Ellipsis else chr(_FIRST_LETTER + operator.index(label)) for label in term)
+        return "".join(_ELLIPSIS if label is Ellipsis else chr(_FIRST_LETTER + _natural(label)) for label in term)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"A term of einsum must be a list of integers from 0 on, and at most one Ellipsis, not {term!r}.") from None
+
+
+def _natural(label: Any) -> int:
+    number = operator.index(label)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def operand(name: str, word: str = "operand") -> str:
+    """Return how an operand is called in a sentence."""
+    return f"{word} {name}" if name.isidentifier() else name
 
 
 def _term(term: str, text: str) -> Term:
@@ -139,7 +150,7 @@ def modes_of(expression: Expression, ranks: tuple[int, ...], names: tuple[str, .
         missing = rank - len(term.labels)
         if missing < 0 or (missing and term.dots is None):
             raise ValueError(
-                f"Operand {name} has {rank} dimension{'' if rank == 1 else 's'}, but its term in {expression.text!r} has "
+                f"{operand(name, 'Operand')} has {rank} dimension{'' if rank == 1 else 's'}, but its term in {expression.text!r} has "
                 f"{len(term.labels)} label{'' if len(term.labels) == 1 else 's'}"
                 f"{' besides the ellipsis' if term.dots is not None else ''}."
             )

@@ -51,7 +51,7 @@ class HostPlan:
 
     def launch(self) -> Callable[..., None]:
         """Return the function that computes the problem: addresses of the operands and of the result."""
-        run = self._run() if self.program is not None else self._trivial()
+        run = self._run() if self.program is not None else self._without_product()
         if self.num_threads >= available_threads() or self.program is None:
             return run
         threads = self.num_threads
@@ -68,8 +68,8 @@ class HostPlan:
 
     # --- programs -----------------------------------------------------------------------------------------------------------------
 
-    def _trivial(self) -> Callable[..., None]:
-        """A result without elements, or a sum over nothing: beta * addend, or zero."""
+    def _without_product(self) -> Callable[..., None]:
+        """A result without elements; or beta * addend, or zero, since the sum is over nothing or alpha is 0."""
         problem, scalars = self.problem, self.scalars
         if problem.empty:
             return lambda *_: None
@@ -80,7 +80,8 @@ class HostPlan:
                 result[...] = 0
             else:
                 addend = full(ptrs[-2], problem, problem.addend.strides)
-                store(wide(addend, problem.dtype) * scalars.beta, result, problem.dtype)
+                with np.errstate(all="ignore"):
+                    store(wide(addend, problem.dtype) * scalars.beta, result, problem.dtype)
 
         return run
 
@@ -96,8 +97,12 @@ class HostPlan:
         if prepare is not None:
             calls.insert(-1, prepare)
         sizes = [count * program.work.itemsize for count in program.scratch]
+        scalars, nothing = self.scalars, self._without_product()
 
         def run(*ptrs: int) -> None:
+            if scalars.alpha == 0:
+                nothing(*ptrs)
+                return
             owners = self._take(sizes)
             # the result is addressed as the last buffer (OUT = -1), so scratch goes before it
             buffers = [*ptrs[:-1], *(owner[0] for owner in owners), ptrs[-1]]
@@ -159,7 +164,8 @@ class HostPlan:
         one = self.scalars if final else Scalars(name)
         other = self.scalars if final and program.direct and self.problem.addend is not None else Scalars(name)
         self.constants += [one, other]
-        return gemv(step, name, by_value, one, other) if is_gemv(step) else gemm(step, name, by_value, one, other)
+        make = gemv if is_gemv(step) else gemm
+        return make(step, name, by_value, one, other, self._without_product())
 
     def _matmul(self, step: Gemm, program: Program) -> Call:
         """A matrix product in NumPy."""

@@ -52,7 +52,7 @@ def store(values: np.ndarray[Any, Any], target: np.ndarray[Any, Any], dtype: DTy
         rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
         np.copyto(target, np.where(np.isnan(values), np.uint32(0x7FC0), rounded), casting="unsafe")
         return
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         np.copyto(target, values, casting="same_kind")
 
 
@@ -75,10 +75,12 @@ def copy(step: Copy) -> Call:
     def run(buffers: Buffers) -> None:
         source = array(buffers[step.source], step.extents, step.source_strides, step.source_dtype)
         target = array_at(buffers[step.target], step.extents, step.target_strides, step.target_dtype)
-        if step.conj:
-            np.conjugate(source, out=target)
-        else:
-            np.copyto(target, wide(source, step.source_dtype) if step.source_dtype.name == "bfloat16" else source, casting="same_kind")
+        with np.errstate(all="ignore"):
+            if step.conj:
+                np.conjugate(source, out=target)
+            else:
+                values = wide(source, step.source_dtype) if step.source_dtype.name == "bfloat16" else source
+                np.copyto(target, values, casting="same_kind")
         if step.rounding:
             round_to(target, step.rounding)
 

@@ -17,8 +17,13 @@ _GEMV_FROM: Final = 4096
 _MANY_DOTS: Final = 200
 
 
-def gemm(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) -> Callable[[int, int, int], None]:
-    """C = alpha * A B + beta * C with alpha of one and beta of the other factors."""
+def gemm(
+    step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars, nothing: Callable[[int], None]
+) -> Callable[[int, int, int], None]:
+    """C = alpha * A B + beta * C with alpha of one and beta of the other factors; with an alpha of 0 A and B are not read.
+
+    What BLAS does then is another thing in each of its kernels, so `nothing` is called in its place.
+    """
     function, item = getattr(_openblas, f"{_LETTERS[name]}gemm"), DTYPES[name].itemsize
     head = (_openblas.ROW_MAJOR, _transposition(step.a), _transposition(step.b), step.m, step.n, step.k)
     lda, ldb, ldc = step.a.ld, step.b.ld, step.target.ld
@@ -29,12 +34,21 @@ def gemm(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) ->
     strides = (*(none,) * 7, a_steps, none, b_steps, none, none, c_steps, none)
 
     def run(a: int, b: int, c: int) -> None:
+        if one.alpha == 0:
+            nothing(c)
+            return
         function(*head, one.alpha, a, lda, b, ldb, other.beta, c, ldc)
 
     def run_complex(a: int, b: int, c: int) -> None:
+        if one.alpha == 0:
+            nothing(c)
+            return
         function(*head, alpha_ptr, a, lda, b, ldb, beta_ptr, c, ldc)
 
     def run_batch(a: int, b: int, c: int) -> None:
+        if one.alpha == 0:
+            nothing(c)
+            return
         alpha, beta = (one.alpha, other.beta) if by_value else (alpha_ptr, beta_ptr)
         _seam.repeat(function, batch, strides, (*head, alpha, a, lda, b, ldb, beta, c, ldc))
 
@@ -48,7 +62,9 @@ def is_gemv(step: Gemm) -> bool:
     return 1 in lengths and dense and not step.batch and not step.a.conj and not step.b.conj and step.m * step.n * step.k > _GEMV_FROM
 
 
-def gemv(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) -> Callable[[int, int, int], None]:
+def gemv(
+    step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars, nothing: Callable[[int], None]
+) -> Callable[[int, int, int], None]:
     """The same where one side is a vector."""
     function, nbytes = getattr(_openblas, f"{_LETTERS[name]}gemv"), step.m * step.n * DTYPES[name].itemsize
     if step.n == 1:
@@ -64,6 +80,9 @@ def gemv(step: Gemm, name: str, by_value: bool, one: Scalars, other: Scalars) ->
     head, vector_first = (_openblas.ROW_MAJOR, trans, *shape), step.n != 1
 
     def run(a: int, b: int, c: int) -> None:
+        if one.alpha == 0:
+            nothing(c)
+            return
         if vector_first:
             a, b = b, a
         if other.beta == 0:

@@ -99,22 +99,51 @@ def _binary(problem: ContractionProblem, a: Tensor, b: Tensor, target: Tensor, a
 
 def place(sizes: Sequence[int], last_uses: Sequence[int]) -> tuple[list[int], int]:
     """Return an offset for each buffer and the bytes of all: buffer i is written in step i and read last in a given step."""
+    sizes = [rounded(size) for size in sizes]
+    least = max((sum(sizes[i] for i in range(n + 1) if last_uses[i] >= n) for n in range(len(sizes))), default=0)
+    offsets = _from_below(sizes, last_uses)
+    total = max((offset + size for offset, size in zip(offsets, sizes, strict=True)), default=0)
+    if total > least:  # there are gaps
+        turned = _from_both_ends(sizes, last_uses, least)
+        if turned is not None:
+            return turned, least
+    return offsets, total
+
+
+def _from_below(sizes: Sequence[int], last_uses: Sequence[int]) -> list[int]:
+    """Put every buffer as low as it fits."""
     offsets: list[int] = []
-    total = 0
     for number, size in enumerate(sizes):
-        size = -(-size // _ALIGNED) * _ALIGNED
-        taken = sorted((offsets[i], offsets[i] + _rounded(sizes[i])) for i in range(number) if last_uses[i] >= number)
         offset = 0
-        for begin, end in taken:
+        for begin, end in sorted((offsets[i], offsets[i] + sizes[i]) for i in range(number) if last_uses[i] >= number):
             if offset + size <= begin:
                 break
             offset = max(offset, end)
         offsets.append(offset)
-        total = max(total, offset + size)
-    return offsets, total
+    return offsets
 
 
-def _rounded(nbytes: int) -> int:
+def _from_both_ends(sizes: Sequence[int], last_uses: Sequence[int], total: int) -> list[int] | None:
+    """Put every buffer at the other end than what is made of it, so that no gaps arise where one subtree is done after the other.
+
+    None where they do not fit into so many bytes: the path goes back and forth between subtrees.
+    """
+    high = [False] * (len(sizes) + 1)
+    for number in range(len(sizes) - 1, -1, -1):
+        high[number] = not high[last_uses[number]]
+    offsets: list[int] = []
+    for number, size in enumerate(sizes):
+        alive = [i for i in range(number) if last_uses[i] >= number]
+        low_end = max((offsets[i] + sizes[i] for i in alive if not high[i]), default=0)
+        high_end = min((offsets[i] for i in alive if high[i]), default=total)
+        if low_end + size > high_end:
+            return None
+        offsets.append(high_end - size if high[number] else low_end)
+    return offsets
+
+
+def rounded(nbytes: int) -> int:
+    """Return what a buffer of so many bytes takes."""
     return -(-nbytes // _ALIGNED) * _ALIGNED
 
 

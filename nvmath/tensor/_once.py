@@ -16,7 +16,7 @@ from .._core.options import coerce_options
 from ._contraction import Contraction
 from ._expression import parse
 from ._options import ContractionOptions
-from ._problem import ADDEND
+from ._problem import ADDEND, names_of, numbered, refuse_none
 from ._scalars import refuse_beta
 
 
@@ -33,12 +33,14 @@ def call(
     """Contract once, with the plan of an earlier call of the same metadata when there is one."""
     alpha, beta = scalars
     if (beta is None) is (addend is not None):
-        parse(expr, cls._count)
+        parse(expr, cls._count, cls._what)
         refuse_beta(ADDEND[cls._count], beta)
     every = objs if addend is None else (*objs, addend)
     parts: list[Any] = [cls, expr, addend is None]
     ptrs, looks = [], []
     for obj in every:
+        if obj is None:
+            _refuse_none(cls, every)
         adapter = adapter_of(obj)
         ptr, look = adapter.look(obj)
         ptrs.append(ptr)
@@ -66,6 +68,12 @@ def call(
         made._pin_if_captured(stream)
     plan_cache.give(key, made)
     return result
+
+
+def _refuse_none(cls: type[Contraction], every: tuple[Any, ...]) -> None:
+    count = getattr(cls, "_count", 0)  # an einsum has any number
+    names = (*names_of(count), ADDEND[count]) if count else numbered(len(every))
+    refuse_none(dict(zip(names, every, strict=False)))
 
 
 _spans: dict[tuple[type, Any], tuple[int, int]] = {}
@@ -104,7 +112,7 @@ def _settled(key: tuple[Any, ...]) -> Any:
             return None
         options = options.key()
     if isinstance(execution, Mapping):
-        execution = tuple(sorted(execution.items(), key=repr))
+        execution = tuple(sorted(map(repr, execution.items())))  # 1.0 is equal to 1
     settled = (*parts, qualifiers, options, execution)
     try:
         hash(settled)
@@ -123,7 +131,7 @@ def _open(
     made._construct(expr, objs, addend, out, qualifiers, stream, options, execution)
     try:
         made._transient = True
-        made._do_plan()
+        made._do_plan(stream)
         made._once = made._runner(None)
         tracked = any(view.flags & TRACKED for view in made._views)  # then every call warns
         straight = made._out is None or made._out.direct

@@ -118,8 +118,8 @@ class ContractionOptions:
     allocator : BaseCUDAMemoryManager or BaseCUDAMemoryManagerAsync, optional
         Source of the workspace; by default the operands' package.
     memory_limit : int, float or str, default "80%"
-        Limit of the workspace, and of the intermediate results of an einsum: bytes, a fraction or percentage of the device's memory,
-        or a size such as ``"2 GiB"``.
+        Limit of the workspace, and of the intermediate results of an einsum that are alive at the same time: bytes (a multiple of 256,
+        to which it is rounded up), a fraction or percentage of the device's memory, or a size such as ``"2 GiB"``.
     result_layout : {"auto", "C", "F", "optimized"}, default "auto"
         Strides of a new result. ``"optimized"`` puts the modes in the order in which they come out of a matrix product.
         ``"auto"`` is that for a binary contraction without addend, row-major for a ternary one and for an einsum, and the addend's
@@ -130,7 +130,7 @@ class ContractionOptions:
     ValueError
         A field has a value that it may not have.
     TypeError
-        The allocator has neither ``memalloc`` nor ``memalloc_async``.
+        The allocator has neither ``memalloc`` nor ``memalloc_async``, or the logger is none.
 
     Examples
     --------
@@ -160,6 +160,8 @@ class ContractionOptions:
         if self.memory_limit is None:
             self.memory_limit = "80%"
         memory_limit.check(self.memory_limit, "ContractionOptions.memory_limit")
+        if self.logger is not None and not hasattr(self.logger, "isEnabledFor"):
+            raise TypeError(f"ContractionOptions.logger must be a logging.Logger or None, not {type(self.logger).__name__}.")
         if self.allocator is not None and not isinstance(
             self.allocator, BaseCUDAMemoryManager | BaseCUDAMemoryManagerAsync
         ):
@@ -169,9 +171,8 @@ class ContractionOptions:
             )
 
     def key(self) -> tuple[Any, ...]:
-        """Everything that a plan or a result depends on."""
-        limit = self.memory_limit
-        return self.compute_type, self.blocking, self.handle, type(limit), limit, self.result_layout
+        """Everything that a plan or a result depends on, written out: 1.0 is equal to 1."""
+        return tuple(map(repr, (self.compute_type, self.blocking, self.handle, self.memory_limit, self.result_layout)))
 
 
 def compute_name(handle: int | None, dtype: DType) -> str:
@@ -226,10 +227,12 @@ def coerce_qualifiers(value: Any, names: tuple[str, ...], dtype: DType) -> tuple
     if value is None:
         return (False,) * (len(names) - 1)
     try:
-        given = np.asarray(value, dtype=tensor_qualifiers_dtype)
+        asked = np.asarray(value)
+        with np.errstate(all="ignore"):
+            given = asked.real.astype(tensor_qualifiers_dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"qualifiers must be an array of integers (nvmath.tensor.Operator), one for each operand: {error}") from None
-    if not np.array_equal(given, np.asarray(value)):
+    if not np.array_equal(given, asked):
         raise TypeError(f"qualifiers must be integers (nvmath.tensor.Operator), not {value!r}.")
     if given.shape != (len(names),):
         raise ValueError(f"qualifiers must have {len(names)} entries, for {', '.join(names)}; it has shape {given.shape}.")

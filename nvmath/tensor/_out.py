@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.arrays import READONLY, Adapter, View, adapter_of
+from .._core.arrays import READONLY, TRACKED, Adapter, View, adapter_of
 from .._core.dtypes import DType
 from .._core.layout import is_dense, may_overlap
 from .._core.operation import overlap
@@ -25,6 +25,13 @@ class Out:
         self.view.obj = None
         self.direct = False
 
+    def changed(self) -> bool:
+        """Whether the array is no longer what it was: its package can give it other memory, another shape or other flags."""
+        old, new = self.view, self.adapter.view(self.obj)
+        return (new.ptr, new.shape, new.strides, new.dtype, new.device, new.flags) != (
+            old.ptr, old.shape, old.strides, old.dtype, old.device, old.flags,
+        )  # fmt: skip
+
     def check(self, adapter: Adapter, device: int | str, dtype: DType) -> None:
         """Raise why results cannot be written into it."""
         view = self.view
@@ -38,6 +45,8 @@ class Out:
             raise ValueError(f"out must have dtype {dtype} as the operands have, but it has {view.dtype}.")
         if view.flags & READONLY:
             raise ValueError("out is read-only. Pass a writable array.")
+        if view.flags & TRACKED:
+            raise ValueError("out requires a gradient, so it cannot be overwritten. Pass out.detach().")
         if may_overlap(view.shape, view.strides):
             raise ValueError(
                 f"out must not have elements that share memory; its strides {view.strides} of shape {view.shape} may make them overlap."

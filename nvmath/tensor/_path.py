@@ -16,7 +16,7 @@ Pair = tuple[int, int]
 Path = tuple[Pair, ...]
 Modes = frozenset[int]
 
-_RULES: Final[tuple[Pair, ...]] = ((1, 1), (2, 1), (1, 0), (1, 2))
+RULES: Final[tuple[Pair, ...]] = ((1, 1), (2, 1), (1, 0), (1, 2))
 """How much the size of a product counts, and what it frees."""
 OPTIMAL_UP_TO: Final = 8
 """Number of operands for which every order is compared: 3 ** n pairs of subsets."""
@@ -55,14 +55,26 @@ def find(inputs: Sequence[Modes], output: Modes, extents: Sequence[int], way: An
     return (_optimal if way == "optimal" else _greedy)(inputs, output, extents, limit)
 
 
-def _size(modes: Iterable[int], extents: Sequence[int]) -> int:
+def left_of(subset: int, inputs: Sequence[Modes], output: Modes) -> Modes:
+    """Return the modes of the product of some operands, which are given as bits: those that the others or the result have."""
+    inside, outside = frozenset[int](), output
+    for number, modes in enumerate(inputs):
+        if subset >> number & 1:
+            inside |= modes
+        else:
+            outside |= modes
+    return inside & outside if subset & (subset - 1) else inside
+
+
+def size_of(modes: Iterable[int], extents: Sequence[int]) -> int:
+    """Return the number of elements."""
     return prod(extents[mode] for mode in modes)
 
 
 def _too_large(limit: int) -> MemoryLimitError:
     return MemoryLimitError(
         f"No order of the pairs keeps every intermediate result within {limit} elements, which the memory limit allows. Raise "
-        "options.memory_limit, or give a path yourself."
+        "options.memory_limit."
     )
 
 
@@ -79,13 +91,13 @@ def _optimal(inputs: Sequence[Modes], output: Modes, extents: Sequence[int], lim
         left[1 << number] = inputs[number]
     best: dict[int, tuple[int, int]] = {1 << number: (0, 0) for number in range(count)}
     for subset in sorted(range(1, full + 1), key=int.bit_count):
-        if subset & (subset - 1) == 0 or (subset != full and _size(left[subset], extents) > limit):
+        if subset & (subset - 1) == 0 or (subset != full and size_of(left[subset], extents) > limit):
             continue
         part = (subset - 1) & subset
         while part > subset ^ part:
             other = subset ^ part
             if part in best and other in best:
-                cost = best[part][0] + best[other][0] + _size(left[part] | left[other], extents)
+                cost = best[part][0] + best[other][0] + size_of(left[part] | left[other], extents)
                 if subset not in best or cost <= best[subset][0]:  # of equals the one that begins at the left
                     best[subset] = cost, part
             part = (part - 1) & subset
@@ -108,18 +120,18 @@ def _optimal(inputs: Sequence[Modes], output: Modes, extents: Sequence[int], lim
 def _greedy(inputs: Sequence[Modes], output: Modes, extents: Sequence[int], limit: int) -> Path:
     """Go step by step by each of several rules, and take the cheapest of their paths."""
     found: list[tuple[int, Path]] = []
-    for rule in _RULES:
+    for rule in RULES:
         try:
-            path = _by_rule(rule, inputs, output, extents, limit)
+            path = by_rule(rule, inputs, output, extents, limit)
         except MemoryLimitError:
             continue
-        found.append((_cost(path, inputs, output, extents), path))
+        found.append((cost_of(path, inputs, output, extents), path))
     if not found:
         raise _too_large(limit)
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def _cost(path: Path, inputs: Sequence[Modes], output: Modes, extents: Sequence[int]) -> int:
+def cost_of(path: Path, inputs: Sequence[Modes], output: Modes, extents: Sequence[int]) -> int:
     """Number of multiplications along a path."""
     alive, users = dict(enumerate(inputs)), Counter(mode for modes in (*inputs, output) for mode in modes)
     total = 0
@@ -129,11 +141,11 @@ def _cost(path: Path, inputs: Sequence[Modes], output: Modes, extents: Sequence[
         users.subtract(b)
         alive[made] = frozenset(mode for mode in a | b if users[mode] > 0)
         users.update(alive[made])
-        total += _size(a | b, extents)
+        total += size_of(a | b, extents)
     return total
 
 
-def _by_rule(rule: Pair, inputs: Sequence[Modes], output: Modes, extents: Sequence[int], limit: int) -> Path:
+def by_rule(rule: Pair, inputs: Sequence[Modes], output: Modes, extents: Sequence[int], limit: int) -> Path:
     """Contract the pair first whose product is small beside what it frees; what shares no mode comes last, the smallest first."""
     weight, freed = rule
     alive = dict(enumerate(inputs))
@@ -146,9 +158,9 @@ def _by_rule(rule: Pair, inputs: Sequence[Modes], output: Modes, extents: Sequen
         return frozenset(m for m in both if m in output or users[m] > (m in alive[x]) + (m in alive[y]))
 
     def consider(x: int, y: int) -> None:
-        made = _size(product(x, y), extents)
+        made = size_of(product(x, y), extents)
         if made <= limit or len(alive) == 2:
-            heapq.heappush(queue, (weight * made - freed * (_size(alive[x], extents) + _size(alive[y], extents)), x, y))
+            heapq.heappush(queue, (weight * made - freed * (size_of(alive[x], extents) + size_of(alive[y], extents)), x, y))
 
     def consider_all() -> None:
         numbers = sorted(alive)
@@ -164,8 +176,8 @@ def _by_rule(rule: Pair, inputs: Sequence[Modes], output: Modes, extents: Sequen
         if queue:
             _, x, y = heapq.heappop(queue)
         else:
-            x, y = sorted(sorted(alive, key=lambda number: _size(alive[number], extents))[:2])
-            if len(alive) > 2 and _size(product(x, y), extents) > limit:
+            x, y = sorted(sorted(alive, key=lambda number: size_of(alive[number], extents))[:2])
+            if len(alive) > 2 and size_of(product(x, y), extents) > limit:
                 raise _too_large(limit)
         made = product(x, y)
         users.subtract(alive.pop(x))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 from .._core.dtypes import DType
 from .._core.layout import Ints, contiguous, dense, is_dense, normalise, stride_order
-from ._expression import Expression, Modes, modes_of
+from ._expression import Expression, Modes, modes_of, operand
 from ._options import ContractionOptions, compute_name
 
 ADDEND: Final = {2: "c", 3: "d"}
@@ -17,7 +17,19 @@ ADDEND: Final = {2: "c", 3: "d"}
 
 def names_of(count: int) -> tuple[str, ...]:
     """Names of so many operands."""
-    return tuple("abc"[:count]) if count in ADDEND else tuple(f"operands[{number}]" for number in range(count))
+    return tuple("abc"[:count]) if count in ADDEND else numbered(count)
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    """Names of so many operands that have none of their own."""
+    return tuple(f"operands[{number}]" for number in range(count))
+
+
+def refuse_none(named: dict[str, Any]) -> None:
+    """Raise which operand is missing."""
+    for name, obj in named.items():
+        if obj is None:
+            raise ValueError(f"{name} is None, but it must be an array.")
 
 
 def nested(extents: Ints, strides: Ints) -> bool:
@@ -105,6 +117,7 @@ def specify(
     out: Metadata | None,
     conj: tuple[bool, ...],
     options: ContractionOptions,
+    names: tuple[str, ...] | None = None,
 ) -> ContractionProblem:
     """Turn metadata and options into a problem.
 
@@ -118,9 +131,11 @@ def specify(
         Which inputs are conjugated.
     options : ContractionOptions
         What was asked.
+    names : tuple of str, optional
+        What the operands are called in errors.
     """
     count = len(inputs)
-    names = names_of(count)
+    names = names or names_of(count)
     dtype = _common_dtype(names, inputs, addend, out)
     compute = compute_name(options.compute_type, dtype)
     modes, out_modes = modes_of(expression, tuple(len(array.shape) for array in inputs), names)
@@ -173,7 +188,8 @@ def _extents(
             if 1 not in (known, extent) and known != extent:
                 shown = "a dimension of the ellipsis" if label.startswith("...") else f"mode {label!r}"
                 raise ValueError(
-                    f"In {expression.text!r} {shown} has extent {known} in operand {found_in[label]} but {extent} in operand {name}."
+                    f"In {expression.text!r} {shown} has extent {known} in {operand(found_in[label])} but {extent} in "
+                    f"{operand(name)}."
                 )
             if label not in extents or known == 1:
                 extents[label], found_in[label] = extent, name

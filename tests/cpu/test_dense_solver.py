@@ -25,7 +25,7 @@ from nvmath.linalg import (
     SingularMatrixError,
     direct_solver,
 )
-from nvmath.linalg._solver import _lapack
+from nvmath.linalg._solver import _host, _lapack
 
 
 @pytest.fixture(params=["library", "SciPy"], scope="module", autouse=True)
@@ -456,6 +456,28 @@ def test_a_reset_that_does_not_fit_is_refused_and_changes_nothing(system, a, b, 
         with pytest.raises(ValueError, match=text):
             solver.reset_operands(a=a, b=b)
         assert_solves(system[0], solver.solve(), system[1])
+
+
+@pytest.mark.parametrize("where", ["mover", "_prepare", "_solver"])
+def test_a_reset_that_fails_half_way_changes_nothing(system, monkeypatch, where):
+    a, b = system
+    other = np.repeat(3 * b, 2, axis=0)[::2]
+
+    def fail(*arguments: Any, **keywords: Any) -> Any:
+        raise MemoryError
+
+    with DirectSolver(a, b, execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        with monkeypatch.context() as patch:
+            patch.setattr(_host.HostSolverPlan, where, fail)
+            with pytest.raises(MemoryError):
+                solver.reset_operands(b=other)
+        assert_solves(a, solver.solve(), b)
+        solver.reset_operands(b=other)
+        assert_solves(a, solver.solve(), other)
+        solver.factorize()
+        assert_solves(a, solver.solve(), other)
 
 
 def test_a_reset_with_another_package_is_a_value_error(system):

@@ -147,3 +147,35 @@ def test_bad_entries_are_found_before_anything_is_written(operands):
     with pytest.raises(ValueError, match="extents of c must match"):
         matmul(a, b, [*c[:2], np.ones(3)], beta=1.0, options={"inplace": True})
     same(list(c), keep)
+
+
+def test_a_result_is_not_written_where_a_later_product_reads(rng):
+    a, b, c = rng.random((3, 3)), rng.random((3, 3)), rng.random((3, 3))
+    before = b.copy()
+    with pytest.raises(ValueError, match=r"out\[0\] shares memory with b\[1\].*Pass a copy"):
+        matmul([a, 2 * a], [b, b], out=[b, np.empty((3, 3))])
+    np.testing.assert_array_equal(b, before)
+    want = [a @ c, 2 * a @ b]
+    same(matmul([a, 2 * a], [c, b], out=[np.empty((3, 3)), c]), want)  # c is read before it is written
+    later = rng.random((3, 3))
+    with pytest.raises(ValueError, match=r"c\[0\] shares memory with a\[1\]"):
+        Matmul([a, later], [b], [later, c], beta=0.0, options={"inplace": True})
+
+
+def test_no_two_results_in_one_place(rng):
+    a, b, out = rng.random((3, 3)), rng.random((3, 3)), np.empty((3, 6))
+    with pytest.raises(ValueError, match=r"out\[0\] and out\[1\] share memory"):
+        matmul([a, 2 * a], [b], out=[out[:, :3], out[:, 1:4]])
+    same(matmul([a, 2 * a], [b], out=[out[:, ::2], out[:, 1::2]]), [a @ b, 2 * a @ b])  # one beside the other
+    with pytest.raises(ValueError, match=r"c\[0\] and c\[1\] share memory"):
+        Matmul([a, 2 * a], [b], [b + 1, b.copy()][:1] * 2, beta=1.0, options={"inplace": True})
+
+
+def test_a_reset_to_arrays_that_are_not_apart_changes_nothing(rng):
+    a, b = [rng.random((3, 3)) for _ in range(2)], rng.random((3, 3))
+    c = [np.zeros((3, 3)) for _ in range(2)]
+    with Matmul(a, [b], c, beta=0.0, options={"inplace": True}) as products:
+        products.plan()
+        with pytest.raises(ValueError, match="shares memory"):
+            products.reset_operands(a=[a[0], c[0]])
+        same(products.execute(), [each @ b for each in a])

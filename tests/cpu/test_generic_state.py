@@ -370,7 +370,7 @@ def test_many_threads(rng, fresh_cache):
 def test_an_unchecked_reset_after_a_release_needs_every_operand():
     a, b = np.ones((3, 3)), np.ones((3, 3))
     for make in (nvmath.linalg.Matmul, nvmath.linalg.advanced.Matmul):
-        with make(a, b, **({"execution": "cpu"})) as product:
+        with make(a, b, execution="cpu") as product:
             product.plan()
             product.release_operands()
             with pytest.raises(ValueError, match="b is missing"):

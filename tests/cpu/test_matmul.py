@@ -31,6 +31,7 @@ from matmul_cases import (
 )
 
 import nvmath
+from nvmath._core.errors import UngradedWarning
 from nvmath.bindings import _openblas
 from nvmath.linalg.advanced import (
     AlgorithmCapabilities,
@@ -793,3 +794,135 @@ def test_the_mask_of_relu_has_the_bit_of_zero():
     a = np.array([[-1.0], [0.0], [1.0]])
     _, aux = matmul(np.eye(3), a, epilog="relu_aux", execution="cpu")
     assert aux["relu_aux"][0, 0] == 0b110
+
+
+@pytest.mark.parametrize("tracked", ["a", "bias"])
+def test_every_call_says_that_a_gradient_is_lost(tracked):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    nvmath.plan_cache.clear()
+    given = {"a": torch.eye(3), "bias": torch.ones(3)}
+    given[tracked].requires_grad_()
+    for _ in range(3):
+        with pytest.warns(UngradedWarning, match="gradient") as caught:
+            matmul(given["a"], torch.eye(3), epilog="bias", epilog_inputs={"bias": given["bias"]}, execution="cpu")
+        assert len(caught) == 1
+
+
+@pytest.mark.parametrize("epilog", ["drelu_bgrad", "dgelu_bgrad", "bgradb", "bgrada"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sums_of_many_terms_are_right_to_the_last_digits(epilog, order):
+    count = 10**6
+    terms = np.array(np.full((count, 2) if epilog == "bgradb" else (2, count), 0.1, "f"), order=order)
+    inputs = {
+        "drelu_bgrad": {"relu_aux": np.full((16, count), 255, np.uint8)},
+        "dgelu_bgrad": {"gelu_aux": np.full((8, count), 20, "f")},  # where GELU is the identity
+    }.get(epilog)
+    if epilog == "bgradb":
+        a, b = np.ones((1, count), "f"), terms
+    elif epilog == "bgrada":
+        a, b = terms, np.ones((count, 1), "f")
+    else:
+        a, b = np.ones((2, 1), "f"), terms[:1]
+    _, sums = matmul(a, b, epilog=epilog, epilog_inputs=inputs, **ON_CPU)
+    np.testing.assert_allclose(sums[epilog].ravel(), np.full(2, count * float(np.float32(0.1))), rtol=3e-7)
+
+
+def per_element():
+    """Functions that mean something else when they get whole arrays."""
+
+    def of_a_row(value, row, column, x):
+        return value + x[row].sum()
+
+    def of_an_extent(value, row, column, x):
+        return value + len(x[row])
+
+    def of_a_maximum(value, row, column, x):
+        return value - x[row].max()
+
+    def of_a_mean(value, row, column, x):
+        return value - np.mean(x[row])
+
+    return {
+        of_a_row: lambda z, x: z + x.sum(1)[:, None], of_an_extent: lambda z, x: z + x.shape[1],
+        of_a_maximum: lambda z, x: z - x.max(1)[:, None], of_a_mean: lambda z, x: z - x.mean(1)[:, None],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "want"), per_element().items(), ids=[each.__name__ for each in per_element()])
+def test_a_function_gets_one_element_at_a_time(compiler, rng, function, want):
+    a, x = rng.standard_normal((5, 5)), rng.standard_normal((5, 3))
+    got = matmul(a, a, epilog=function, epilog_inputs={"x": x}, **ON_CPU)
+    np.testing.assert_allclose(got, want(a @ a, x))
+
+
+def test_a_function_that_catches_what_arrays_raise(rng, monkeypatch):
+    def guarded(value, row, column):
+        try:
+            return float(value)
+        except TypeError:
+            return -1.0
+
+    monkeypatch.setattr(_custom_host, "find_spec", lambda name: None)
+    a = rng.standard_normal((3, 3))
+    np.testing.assert_allclose(matmul(a, a, epilog=guarded, **ON_CPU), a @ a)
+
+
+@pytest.mark.parametrize("function", [lambda value, row, column: value + 1j, lambda value, row, column: [value]])
+def test_a_function_that_returns_what_the_result_cannot_hold(compiler, function):
+    with pytest.raises(ValueError, match="epilog"):
+        matmul(np.eye(3), np.eye(3), epilog=function, **ON_CPU)
+
+
+@pytest.mark.parametrize("name", ["a_scale", "b_scale", "d_scale", "relu_aux", "gelu_aux", "aux_quantization_scale"])
+def test_names_of_operands_are_no_parameters_of_functions(name):
+    made = {}
+    exec(f"def function(value, row, column, {name}):\n    return value * {name}[row]\n", made)
+    with pytest.raises(ValueError, match=rf"parameter '{name}'.*Rename it"):
+        matmul(np.eye(3), np.eye(3), epilog=made["function"], epilog_inputs={name: np.ones(3)}, **ON_CPU)
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_a_reset_with_other_batch_axes_is_refused(name):
+    with Matmul(np.eye(3), np.eye(3), **ON_CPU) as product:
+        product.plan()
+        for shape in ((1, 3, 3), (2, 1, 3, 3)):
+            with pytest.raises(ValueError, match="shape of the result must match"):
+                product.reset_operands(**{name: np.ones(shape)})
+        np.testing.assert_array_equal(product.execute(), np.eye(3))
+
+
+@pytest.mark.parametrize("inputs", ["x", [1], 5])
+def test_inputs_of_an_epilog_come_by_name(inputs):
+    a, bias = np.eye(3), np.ones(3)
+    with pytest.raises(TypeError, match="epilog_inputs must be None or a dict"):
+        matmul(a, a, epilog="bias", epilog_inputs=inputs, **ON_CPU)
+    with Matmul(a, a, **ON_CPU) as product:
+        with pytest.raises(TypeError, match="epilog_inputs must be None or a dict"):
+            product.plan(epilog="bias", epilog_inputs=inputs)
+        product.plan(epilog="bias", epilog_inputs={"bias": bias})
+        with pytest.raises(TypeError, match="epilog_inputs must be None or a dict"):
+            product.reset_operands(epilog_inputs=inputs)
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_scalars_beyond_the_range_are_refused(name):
+    a = np.eye(2, dtype="f")
+    given = {"alpha": 1.0, "beta": 1.0, name: -1e300}
+    with pytest.raises(ValueError, match=rf"{name} = -1e\+300 is too large for float32"):
+        matmul(a, a, a, **given, **ON_CPU)
+    assert np.isinf(matmul(a, a, a, **{**given, name: np.inf}, **ON_CPU)).any()
+    least = matmul(np.eye(2, dtype=np.int8), np.eye(2, dtype=np.int8), alpha=-(2**31), **ON_CPU)
+    assert least[0, 0] == -(2**31)
+
+
+def test_a_logger_that_is_none():
+    with pytest.raises(TypeError, match=r"MatmulOptions\.logger must be a logging\.Logger, not str"):
+        matmul(np.eye(2), np.eye(2), options={"logger": "x"}, **ON_CPU)
+
+
+@pytest.mark.parametrize("iterations", [None, 0, -1, "x", 1.5])
+def test_numbers_of_rounds(iterations):
+    with Matmul(np.eye(2), np.eye(2), **ON_CPU) as product:
+        product.plan()
+        with pytest.raises(ValueError, match=r"iterations must be (at least 1|an integer), not"):
+            product.autotune(iterations)

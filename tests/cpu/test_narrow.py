@@ -625,3 +625,28 @@ def test_compute_types_other_than_float32_are_refused():
     a, b = pair()
     with pytest.raises(ValueError, match="COMPUTE_16F"):
         Matmul(a, b, quantization_scales={**ONES, "d": 1}, options={"compute_type": 64}, **CPU)
+
+
+@pytest.mark.parametrize(("power", "alpha"), [(59, -100), (56, -90), (-59, 110), (-55, 100), (70, -120), (-70, 120)])
+@pytest.mark.parametrize("first", [E4M3, E5M2])
+@pytest.mark.parametrize("vectors", [False, True])
+def test_scales_whose_product_belongs_to_no_float32(power, alpha, first, vectors):
+    """What is computed in between must not leave the range of numbers, nor lose digits at its end."""
+    a, b = pair(16, 16, 16, a=first)
+    size = 64 if power > 0 else 2.0**-7
+    a, b = (a.float() * size).to(first), (b.float() * size).to(E4M3)
+    sa, sb = torch.tensor(1.7 * 2.0**power), torch.tensor(1.3 * 2.0**power)
+    if vectors:
+        sa, sb = sa.expand(16, 1).contiguous(), sb.expand(1, 16).contiguous()
+    else:
+        sa, sb = float(sa), float(sb)
+    got = matmul(a, b, alpha=2.0**alpha, quantization_scales={"a": sa, "b": sb}, options={"result_type": 0}, **CPU)
+    x, y = a.double() * sa, b.double() * sb
+    want, sizes = x @ y * 2.0**alpha, x.abs() @ y.abs() * 2.0**alpha
+    assert ((got.double() - want).abs() <= 2.0**-23 * 24 * sizes).all()
+
+
+def test_a_scale_beyond_float32_is_refused():
+    a, b = pair(16, 16, 16)
+    with pytest.raises(ValueError, match=r"scale of a, 1e\+300, is too large for float32"):
+        matmul(a, b, quantization_scales={"a": 1e300, "b": 1.0}, options={"result_type": 0}, **CPU)

@@ -31,10 +31,12 @@ from nvmath.sparse.advanced import (
     DirectSolver,
     DirectSolverMatrixType,
     DirectSolverOptions,
+    IllConditionedWarning,
     InvalidDirectSolverState,
     SingularSystemError,
     direct_solver,
 )
+from nvmath.sparse.advanced._systems import SystemsPlan
 
 pytestmark = pytest.mark.usefixtures("sparse_library")
 
@@ -254,6 +256,81 @@ def test_everything_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 # --- clones -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clone_that_solves_meanwhile_does_not_exchange_the_right_hand_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = poisson_2d(4), np.random.default_rng(0).random((16, 2))
+    launch = SystemsPlan.launch
+    with DirectSolver(a, np.ones(16), execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        with solver.clone_solver() as clone:
+            clone.reset_operands(b=b)
+            found: list[np.ndarray] = []
+
+            def meanwhile(plan: SystemsPlan, *arguments: Any) -> Any:
+                monkeypatch.undo()
+                thread = threading.Thread(target=lambda: found.append(clone.solve()))
+                thread.start()
+                thread.join()
+                return launch(plan, *arguments)
+
+            monkeypatch.setattr(SystemsPlan, "launch", meanwhile)
+            x = solver.solve()
+    assert x.shape == (16,)
+    assert_solves(a, x, np.ones(16))
+    assert_solves(a, found[0], b)
+
+
+def test_the_residual_of_a_clone_is_that_of_its_own_solution() -> None:
+    a = poisson_2d(4)
+    with DirectSolver(a, np.ones(16), options={"on_failure": "warn"}, execution="cpu") as solver:
+        solver.plan()
+        info = solver.factorize()
+        solver.solve()
+        known = info.residual
+        with solver.clone_solver() as clone:
+            assert clone.factorization_info.residual is None
+            clone.reset_operands(b=np.full(16, np.nan))
+            with pytest.warns(IllConditionedWarning):
+                clone.solve()
+            assert not clone.factorization_info.residual <= 1
+        assert info.residual == known <= 1e-14
+        solver.plan()
+        solver.factorize()
+        assert info.residual is None
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
+def test_operands_whose_memory_was_exchanged() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    a = poisson_2d(4)
+    arrays = (torch.from_numpy(array) for array in (a.indptr, a.indices, a.data))
+    stored = torch.sparse_csr_tensor(*arrays, size=a.shape, check_invariants=True)
+    b, other = torch.ones(16, dtype=torch.float64), torch.rand(16, dtype=torch.float64)
+    with DirectSolver(stored, b, execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        solver.solve()
+        b.data = other
+        assert_solves(a, solver.solve().numpy(), other.numpy())
+        b.data = torch.rand(16, 3, dtype=torch.float64)
+        assert_solves(a, solver.solve().numpy(), b.numpy())
+
+
+def test_a_matrix_whose_memory_was_exchanged() -> None:
+    a, b = poisson_2d(4), np.ones(16)
+    a.data = 2 * a.data  # an array that owns its memory
+    with DirectSolver(a, b, execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        before, size = a.data.ctypes.data, a.data.size
+        a.data.resize(1 << 20, refcheck=False)
+        a.data.resize(size, refcheck=False)
+        assert a.data.ctypes.data != before
+        a.data *= 3
+        solver.factorize()
+        assert_solves(a, solver.solve(), b)
 
 
 def test_clones_share_the_factors_and_nothing_else() -> None:

@@ -14,6 +14,7 @@ from tensor_blas import blas as blas
 from tensor_cases import CHECKS, examples, networks
 
 import nvmath
+from nvmath._core.options import available_threads
 from nvmath.tensor import Einsum, InvalidContractionState, einsum, einsum_path
 
 frameworks = pytest.mark.parametrize("framework", params(HOST))
@@ -76,9 +77,9 @@ def test_the_number_of_operands_must_fit() -> None:
         einsum("ij,jk,kl", a, a)
     with pytest.raises(ValueError, match="1 operand, with no commas, but 'ij,jk' has 2 operands"):
         einsum("ij,jk", a)
-    with pytest.raises(ValueError, match=r"Operand operands\[3\] has 2 dimensions"):
+    with pytest.raises(ValueError, match=r"operands\[3\] has 2 dimensions"):
         einsum("ij,jk,kl,lmn", a, a, a, a, execution="cpu")
-    with pytest.raises(ValueError, match=r"extent 2 in operand operands\[0\] but 3 in operand operands\[3\]"):
+    with pytest.raises(ValueError, match=r"extent 2 in operands\[0\] but 3 in operands\[3\]"):
         einsum("ij,jk,kl,li", a, a, a, np.ones((2, 3)), execution="cpu")
     with pytest.raises(ValueError, match="one dtype"):
         einsum("ij,jk,kl,lm", a, a, a, a.astype(np.float32), execution="cpu")
@@ -228,3 +229,89 @@ def test_the_cache_counts_what_plans_keep(fresh_cache: None) -> None:
     large = np.ones((400, 400))  # more than is kept between calls
     einsum("ij,jk,kl,lm->im", large, large, large, large, execution="cpu")
     assert nvmath.plan_cache.info().nbytes == kept
+
+
+def test_the_memory_limit_counts_what_is_alive_together() -> None:
+    operands = [np.ones(shape) for shape in ((40, 50), (50, 8), (8, 40), (40, 240))]
+    text = "ab,bc,cd,de->ae"
+    want = np.linalg.multi_dot(operands)
+    for way in ("auto", "optimal", "greedy"):
+        more = {"optimize": way, "options": {"memory_limit": 16000}, "execution": "cpu"}
+        info = einsum_path(text, *operands, **more)
+        assert info.buffer_nbytes <= 16000
+        np.testing.assert_allclose(einsum(text, *operands, **more), want, rtol=1e-13)
+        with Einsum(text, *operands, **more) as network:
+            network.plan()
+            assert network.info == info
+
+
+def test_many_operands_get_smaller_paths_too() -> None:
+    text, extents = "h,ihd,cdf,i,ab,a,ae,gi,hc,ba->h", dict(zip("abcdefghi", [3, 3, 16, 30, 2, 2, 30, 16, 3], strict=True))
+    rng = np.random.default_rng(5)
+    operands = [rng.random([extents[label] for label in term]) for term in text.partition("->")[0].split(",")]
+    free = einsum_path(text, *operands, execution="cpu")
+    options = {"memory_limit": free.buffer_nbytes - 256}
+    tight = einsum_path(text, *operands, options=options, execution="cpu")
+    assert tight.buffer_nbytes < free.buffer_nbytes
+    want = np.einsum(text, *operands, optimize=True)
+    np.testing.assert_allclose(einsum(text, *operands, options=options, execution="cpu"), want, rtol=1e-12)
+
+
+def test_a_given_path_must_keep_the_memory_limit() -> None:
+    x = np.ones((3, 3))
+    path = [(0, 1), (0, 1)]
+    for limit in (0, 8 * 9 - 1):
+        with pytest.raises(ValueError, match=f"need 256 bytes at a time, but the memory limit is {limit}.*give a path that needs less"):
+            einsum("ab,bc,cd->ad", x, x, x, optimize=path, options={"memory_limit": limit}, execution="cpu")
+    info = einsum_path("ab,bc,cd->ad", x, x, x, optimize=path, options={"memory_limit": 8 * 9}, execution="cpu")
+    assert info.path == path
+
+
+def test_paths_are_read_once(fresh_cache: None) -> None:
+    x = np.ones((3, 3))
+    call = "ij,jk,kl->il", x, x, x
+    forms = [
+        lambda: (pair for pair in [(1, 2), (0, 1)]), lambda: [iter((1, 2)), (0, 1)], lambda: np.array([(1, 2), (0, 1)]),
+        lambda: [(1, 2), (0, 1)], lambda: ["einsum_path", (1, 2), (0, 1)], lambda: [np.array([1, 2]), (False, True)],
+    ]  # fmt: skip
+    for form in forms:
+        np.testing.assert_array_equal(einsum(*call, optimize=form(), execution="cpu"), x @ x @ x)
+    info = nvmath.plan_cache.info()
+    assert (info.entries, info.misses, info.hits) == (1, 1, len(forms) - 1)
+    for form in forms:
+        with Einsum(*call, optimize=form(), execution="cpu") as network:
+            network.plan()
+            for _ in range(2):
+                np.testing.assert_array_equal(network.execute(), x @ x @ x)
+                assert network.info.path == [(1, 2), (0, 1)]
+
+
+def test_what_is_refused_is_refused_after_what_is_equal_to_it_too(fresh_cache: None) -> None:
+    x = np.ones((3, 3))
+    call, threads = ("ij,jk,kl->il", x, x, x), available_threads()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"\(0\.0, 1\) in the path is no tuple of positions"):
+            einsum(*call, optimize=[(0.0, 1), (0, 1)], execution="cpu")
+        with pytest.raises(ValueError, match=r"num_threads must be an integer, not \d+\.0"):
+            einsum(*call, execution={"name": "cpu", "num_threads": float(threads)})
+        with pytest.raises(ValueError, match=r"Invalid compute type: 4\.0"):
+            einsum(*call, options={"compute_type": 4.0}, execution="cpu")
+        einsum(*call, optimize=[(0, 1), (0, 1)], execution="cpu")
+        einsum(*call, execution={"name": "cpu", "num_threads": threads})
+        einsum(*call, options={"compute_type": 4}, execution="cpu")
+
+
+def test_errors_name_what_was_called() -> None:
+    x = np.ones((3, 3))
+    with pytest.raises(ValueError, match=r"An einsum needs an expression of 3 operands"):
+        einsum("ij,jk->ik", x, x, x, execution="cpu")
+    with pytest.raises(ValueError, match=r"has extent 3 in operands\[0\] but 4 in operands\[1\]"):
+        einsum("ij,jk->ik", x, np.ones((4, 3)), execution="cpu")
+    with pytest.raises(ValueError, match="list of integers from 0 on"):
+        einsum(x, [-1, 0], x, [0, 1], execution="cpu")
+    for make in (einsum, Einsum):
+        with pytest.raises(ValueError, match=r"operands\[1\] is None"):
+            make("ij,jk->ik", x, None, execution="cpu")
+    for call in (nvmath.tensor.ternary_contraction, nvmath.tensor.TernaryContraction):
+        with pytest.raises(ValueError, match="c is None"):
+            call("ij,jk,kl->il", x, x, None, execution="cpu")

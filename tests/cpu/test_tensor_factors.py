@@ -130,3 +130,77 @@ def test_beta_and_the_addend_go_together() -> None:
         contraction.plan()
         with pytest.raises(ValueError, match="beta must be set"):
             contraction.execute()
+
+
+@pytest.mark.parametrize("factor", [1.5e308 + 1.5e308j, 3e38 + 3e38j])
+def test_complex_factors_fit_if_their_parts_do(factor: complex) -> None:
+    dtype = "complex64" if factor.real < 1e300 else "complex128"
+    got = binary_contraction("i,->i", np.ones(3, dtype), np.ones((), dtype), alpha=factor, execution="cpu")
+    np.testing.assert_array_equal(got, np.full(3, factor, dtype))
+
+
+def test_factors_are_refused_where_rounding_makes_them_infinite() -> None:
+    a, largest = np.ones(3, np.float32), np.finfo(np.float32).max
+    for factor in (3.4028235e38, float(largest) + 2.0**102):
+        np.testing.assert_array_equal(binary_contraction("i,i->i", a, a, alpha=factor, execution="cpu"), np.full(3, largest))
+    with pytest.raises(ValueError, match="beyond the range of float32"):
+        binary_contraction("i,i->i", a, a, alpha=2.0**128 - 2.0**103, execution="cpu")
+
+
+@pytest.mark.filterwarnings("error")
+def test_factors_of_any_length_are_named() -> None:
+    from fractions import Fraction
+
+    a = np.ones((2, 2))
+    for factor, text in ((10**5000, r"10\*\*5000"), (-(10**5000) + 1, r"-10\*\*4999"), (Fraction(10**5000, 3), "a Fraction")):
+        with pytest.raises(ValueError, match=rf"alpha = {text}.* is beyond the range of float64"):
+            binary_contraction("ij,jk->ik", a, a, alpha=factor, execution="cpu")
+    with pytest.raises(ValueError, match="can only be set together with an addend"):
+        binary_contraction("ij,jk->ik", a, a, beta=10**5000, execution="cpu")
+    wide = np.nextafter(np.longdouble(np.inf), 0)
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        with pytest.raises(ValueError, match="beyond the range of float64"):
+            binary_contraction("ij,jk->ik", a, a, alpha=wide, execution="cpu")
+    assert binary_contraction("ij,jk->ik", a, a, alpha=np.longdouble(np.inf), execution="cpu")[0, 0] == np.inf
+
+
+def test_booleans_of_numpy_are_numbers_as_those_of_python() -> None:
+    a = np.ones((2, 2))
+    for factor in (True, np.True_, np.array(True)):
+        assert binary_contraction("ij,jk->ik", a, a, alpha=factor, execution="cpu")[0, 0] == 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [2, 70])
+@pytest.mark.parametrize("expression", ["ij,jk->ik", "ij,jk->ki", "ij,ij->ij", "bi,bi->b", "bij,bjk->bik", "ij,j->i", "i,i->", "ij,kl->"])
+def test_with_an_alpha_of_zero_no_operand_is_read(expression: str, n: int, dtype: str, blas: str) -> None:
+    first, second = expression.partition("->")[0].split(",")
+    a, b = (np.full((n,) * len(term), np.nan).astype(dtype) for term in (first, second))
+    got = binary_contraction(expression, a, b, alpha=0, execution="cpu")
+    np.testing.assert_array_equal(got, np.zeros_like(got))
+    c = np.full(got.shape, 2, dtype)
+    more = binary_contraction(expression, a, b, c=c, alpha=0, beta=3, execution="cpu")
+    np.testing.assert_array_equal(more, np.full(got.shape, 6, dtype))
+    binary_contraction(expression, a, b, c=c, alpha=0, beta=3, out=c, execution="cpu")
+    np.testing.assert_array_equal(c, more)
+    none = np.full(got.shape, np.nan).astype(dtype)
+    np.testing.assert_array_equal(binary_contraction(expression, a, b, c=none, alpha=0, beta=0, execution="cpu"), np.zeros_like(got))
+
+
+def test_with_an_alpha_of_zero_three_operands_are_not_read(blas: str) -> None:
+    a = np.full((4, 4), np.inf)
+    with nvmath.tensor.TernaryContraction("ij,jk,kl->il", a, a, a, d=np.ones((4, 4)), execution="cpu") as contraction:
+        contraction.plan()
+        np.testing.assert_array_equal(contraction.execute(alpha=0, beta=2), np.full((4, 4), 2.0))
+        assert not np.isfinite(contraction.execute(alpha=1, beta=2)).any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_numpy_does_not_warn_of_what_overflows(blas: str) -> None:
+    big = np.full((2, 2), 1e200)
+    assert binary_contraction("ij,jk->ik", big, big, options=_compute("32F"), execution="cpu")[0, 0] == np.inf
+    empty = np.ones((2, 0)), np.ones((0, 2))
+    assert binary_contraction("ij,jk->ik", *empty, c=np.full((2, 2), 1e308), beta=10, execution="cpu")[0, 0] == np.inf
+    for qualifiers in ([np.nan, 1, 1], [1j, 1, 1], [1e300, 1, 1]):
+        with pytest.raises(TypeError, match="qualifiers must be integers"):
+            binary_contraction("ij,jk->ik", big, big, qualifiers=qualifiers, execution="cpu")

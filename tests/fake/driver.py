@@ -461,6 +461,11 @@ class FakeCuda:
         return stream
 
     @recorded
+    def cuCtxSynchronize(self) -> None:
+        self.unsafe()
+        self.synchronize()
+
+    @recorded
     def cuStreamSynchronize(self, stream: int) -> None:
         identity = self.identity(stream)
         self.now.stream = stream
@@ -537,6 +542,7 @@ class FakeCuda:
 
     @recorded
     def cuModuleLoadData(self, image: Any) -> int:
+        self.unsafe()  # newer drivers may be more generous; not looked up
         return self.handle()
 
     @recorded

@@ -188,6 +188,52 @@ def test_a_failure_anywhere_leaves_nothing_behind_and_a_usable_library(gpu, syst
         solver.solve()
 
 
+def test_a_vector_for_the_condition_that_did_not_arrive_is_sent_again(gpu, system):
+    upload = "cuMemcpyHtoDAsync_v2"
+    with DirectSolver(*system) as untroubled:
+        untroubled.plan()
+        untroubled.factorize()
+    uploads = gpu.count(upload)
+    with DirectSolver(*system) as solver:
+        solver.plan()
+        gpu.fail(upload)
+        with pytest.raises(CudaError):
+            solver.factorize()
+        gpu.forget()
+        solver.factorize()
+        assert gpu.count(upload) == uploads
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_reset_that_fails_half_way_changes_nothing(gpu, monkeypatch, at):
+    a, b, other = gpu.array((8, 8), "float32"), gpu.array((8, 2), "float32"), gpu.array((8, 2), "float32", strides=(6, 3))
+    make, made = _cuda.Move, []
+
+    def fail(*arguments):
+        made.append(arguments)
+        if len(made) == at:
+            raise MemoryError
+        return make(*arguments)
+
+    def solve(solver):
+        gpu.forget()
+        results.append(solver.solve())
+        return [(call.name, call.args[2:9]) for call in gpu.trace.calls("cusolverDnXgetrs", "cuLaunchKernel")]
+
+    results = []
+    with DirectSolver(a, b) as solver:
+        solver.plan()
+        solver.factorize()
+        before = solve(solver)
+        with monkeypatch.context() as patch:
+            patch.setattr(_cuda, "Move", fail)
+            with pytest.raises(MemoryError):
+                solver.reset_operands(b=other)
+        assert solve(solver) == before
+        solver.reset_operands(b=other)
+        solve(solver)
+
+
 def test_operands_must_be_on_one_device(gpus):
     a, b = gpus.array((3, 3), "float32"), gpus.array((3,), "float32", device=1)
     with pytest.raises(ValueError, match="not on the same device"):

@@ -14,8 +14,10 @@ from fake.driver import FakeCuda, Trace, recorded
 import nvmath
 from nvmath._core import place
 from nvmath.bindings._bind import substitute
+from nvmath.bindings._cuda import CudaError
 from nvmath.bindings.cublas import cuBLASError
 from nvmath.linalg import (
+    DiagonalMatrixQualifier,
     FillMode,
     GeneralMatrixQualifier,
     Matmul,
@@ -334,3 +336,95 @@ def test_a_capture_needs_a_handle_that_is_there(gpu, blas, operands):
         matmul(a, b)
     graph.destroy()
     matmul(a, b)
+
+
+# --- graphs, and the memory and kernels of steps of our own -----------------------------------------------------------
+
+
+def strided_factor(gpu):
+    return Matmul(gpu.array((64, 32), "float32", strides=(64, 2)), gpu.array((32, 48), "float32"))
+
+
+def result_that_cannot_be_written(gpu):
+    a, b = gpu.array((64, 32), "float32"), gpu.array((32, 48), "float32")
+    return Matmul(a, b, gpu.array((64, 48), "float32", strides=(96, 2)), beta=1.0, options={"inplace": True})
+
+
+def triangle_in_place(gpu):
+    a, b, c = (gpu.array(shape, "float32") for shape in ((64, 64), (64, 48), (64, 48)))
+    q = qualified(TriangularMatrixQualifier.create(uplo=FillMode.UPPER))
+    return Matmul(a, b, c, beta=1.0, qualifiers=q, options={"inplace": True})
+
+
+def diagonal_of_a_structured_matrix(gpu):
+    import numpy as np
+
+    a, b = gpu.array((64,), "float32"), gpu.array((64, 64), "float32")
+    q = np.array([DiagonalMatrixQualifier.create(), SymmetricMatrixQualifier.create()], matrix_qualifiers_dtype)
+    return Matmul(a, b, qualifiers=q)
+
+
+STEPWISE = [strided_factor, result_that_cannot_be_written, triangle_in_place, diagonal_of_a_structured_matrix]
+
+
+@pytest.mark.parametrize("make", STEPWISE)
+def test_memory_of_steps_stays_for_the_graph_that_uses_it(gpu, blas, make):
+    stream, other = gpu.stream(), gpu.stream()
+    with make(gpu) as product:
+        product.plan()
+        product.execute(stream=stream)
+        gpu.cuda.synchronize()
+        with gpu.capture(stream) as graph:
+            results = [product.execute(stream=stream) for _ in range(2)]
+        assert not graph.broken
+        assert len(gpu.cuda.live()) == 1  # both calls share it, one after the other
+        gpu.cuda.synchronize()
+        graph.replay(stream)
+        results.append(product.execute(stream=other))  # in memory of its own, at the same time
+        assert len(gpu.cuda.live()) == 1
+        gpu.end_graphs()
+    assert gpu.cuda.live() == []
+
+
+@pytest.mark.parametrize("make", STEPWISE)
+def test_memory_of_steps_goes_back_with_each_call_otherwise(gpu, blas, make):
+    stream = gpu.stream()
+    with make(gpu) as product:
+        product.plan()
+        results = [product.execute(stream=stream) for _ in range(2)]
+        assert gpu.workspaces == 2
+        assert gpu.cuda.live() == []
+        gpu.fail("cuLaunchKernel")
+        with pytest.raises(CudaError):
+            product.execute(stream=stream)
+        assert gpu.cuda.live() == []
+    assert len(results) == 2
+
+
+@pytest.mark.parametrize("make", STEPWISE)
+def test_planning_loads_the_kernels(gpu, blas, make):
+    stream = gpu.stream()
+    with make(gpu) as product:
+        product.plan()
+        loaded = gpu.count("cuModuleLoadData")
+        assert loaded
+        with gpu.capture(stream) as graph:
+            result = product.execute(stream=stream)
+        assert not graph.broken
+        assert gpu.count("cuModuleLoadData") == loaded
+        gpu.end_graphs()
+    del result
+
+
+def test_a_kernel_that_only_a_captured_call_needs_does_not_end_the_capture(gpu, blas, operands):
+    a, b, c = operands
+    stream = gpu.stream()
+    with Matmul(a, b, c, beta=1.0) as product:
+        product.plan()
+        product.reset_operands(alpha=0.0)
+        with gpu.capture(stream) as graph:
+            result = product.execute(stream=stream)
+        assert not graph.broken
+        assert [call.name for call in graph.calls] == ["cuLaunchKernel"]
+        gpu.end_graphs()
+    del result

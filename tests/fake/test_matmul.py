@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import os
 import sys
 import weakref
+from types import SimpleNamespace
 
 import pytest
 from fake.cublaslt import FakeCublasLt
 
 import nvmath
+from nvmath.bindings import _cuda as driver
 from nvmath.bindings._bind import substitute
 from nvmath.bindings.cublasLt import cuBLASLtError
-from nvmath.linalg.advanced import Matmul, MatmulEpilog, _handles, matmul
+from nvmath.linalg.advanced import Matmul, MatmulEpilog, _custom, _finish, _gpu, _handles, matmul
 
 RELU_BIAS = MatmulEpilog.RELU_BIAS
 
@@ -245,11 +249,11 @@ def test_how_many_functions_of_ours_a_call_enters(gpu, operands, monkeypatch):
     monkeypatch.setattr(_handles, "_handles", {})
     monkeypatch.setattr(type(gpu.cuda), "cuDeviceTotalMem_v2", lambda self, device: 1 << 30, raising=False)
     a, b, _, bias = operands
-    entered = []
+    entered, home = [], os.path.dirname(nvmath.__file__)
 
     def profile(frame, event, argument):
         name = frame.f_code.co_filename
-        if event == "call" and ("/nvmath/" in name or name.startswith("<a product")):
+        if event == "call" and name.startswith((home, "<a product")):
             entered.append(frame.f_code.co_name)
 
     with substitute("cublasLt", FakeCublasLt(gpu.trace, gpu.cuda, 0)), Matmul(a, b) as product:
@@ -261,3 +265,114 @@ def test_how_many_functions_of_ours_a_call_enters(gpu, operands, monkeypatch):
         sys.setprofile(before)
     assert [name for name in entered if name != "__getattr__"][:3] == ["execute", "_now", "run"]
     assert len(entered) <= 5
+
+
+# --- graphs, and the memory and kernels of steps of our own -----------------------------------------------------------
+
+
+def strided_factor(gpu):
+    return Matmul(gpu.array((64, 32), "float32", strides=(64, 2)), gpu.array((32, 48), "float32")), {}
+
+
+def result_that_cannot_be_written(gpu):
+    a, b = gpu.array((64, 32), "float32"), gpu.array((32, 48), "float32")
+    c = gpu.array((64, 48), "float32", strides=(96, 2))
+    return Matmul(a, b, c, beta=1.0, options={"inplace": True}), {}
+
+
+def alpha_of_zero(gpu):
+    return Matmul(gpu.array((64, 32), "float32"), gpu.array((32, 48), "float32"), alpha=0.0), {}
+
+
+def sum_in_single_precision(gpu):
+    a, b, c, bias = (gpu.array(shape, "float16") for shape in ((64, 32), (32, 48), (64, 48), (64,)))
+    return Matmul(a, b, c, beta=1.0), {"epilog": MatmulEpilog.BIAS, "epilog_inputs": {"bias": bias}}
+
+
+def function_of_an_array_that_is_converted(gpu):
+    def scaled(value, row, column, scales):
+        return value * scales[row]
+
+    a, b = gpu.array((64, 32), "float32"), gpu.array((32, 48), "float32")
+    return Matmul(a, b), {"epilog": scaled, "epilog_inputs": {"scales": gpu.array((64,), "float16")}}
+
+
+STEPWISE = [
+    strided_factor, result_that_cannot_be_written, alpha_of_zero, sum_in_single_precision, function_of_an_array_that_is_converted,
+]  # fmt: skip
+
+
+@pytest.fixture(params=STEPWISE)
+def stepwise(request, gpu, lt, monkeypatch):
+    """A planned product that does more than one call of the library."""
+    monkeypatch.setattr(_gpu, "find_library", lambda name: name)
+    monkeypatch.setattr(_custom.CustomEpilog, "ltoir", lambda *arguments: b"code")
+
+    def launch(*arguments):
+        """The only argument is a structure that begins with two addresses."""
+        *_, stream, parameters, _extra = arguments
+        structure = ctypes.c_void_p.from_address(parameters).value
+        for address in (ctypes.c_void_p * 2).from_address(structure):
+            driver.memset_d8_async(address, 0, 1, stream)
+
+    ours = SimpleNamespace(launch_kernel=launch, memset_d8_async=driver.memset_d8_async)
+    monkeypatch.setattr(_finish, "driver", ours)
+    product, arguments = request.param(gpu)
+    with product:
+        product.plan(**arguments)
+        yield product
+        gpu.end_graphs()
+    assert gpu.cuda.live() == []
+
+
+def test_memory_of_steps_stays_for_the_graph_that_uses_it(gpu, stepwise):
+    stream, other = gpu.stream(), gpu.stream()
+    stepwise.execute(stream=stream)
+    gpu.cuda.synchronize()
+    kept = len(gpu.cuda.live())  # the workspace
+    with gpu.capture(stream) as graph:
+        results = [stepwise.execute(stream=stream) for _ in range(2)]
+    assert not graph.broken
+    assert len(gpu.cuda.live()) == kept + 1  # both calls share it, one after the other
+    gpu.cuda.synchronize()
+    graph.replay(stream)
+    results.append(stepwise.execute(stream=other))  # in memory of its own, at the same time
+    assert len(gpu.cuda.live()) == 2 * kept + 1
+
+
+def test_memory_of_steps_goes_back_with_each_call_otherwise(gpu, stepwise):
+    stream = gpu.stream()
+    results = [stepwise.execute(stream=stream)]
+    kept = len(gpu.cuda.live())
+    gpu.forget()
+    results.append(stepwise.execute(stream=stream))
+    assert gpu.workspaces == 1
+    gpu.fail("cublasLtMatmul", error=cuBLASLtError(13))
+    with pytest.raises(cuBLASLtError):
+        stepwise.execute(stream=stream)
+    assert len(gpu.cuda.live()) == kept
+    assert len(results) == 2
+
+
+def test_planning_loads_the_kernels(gpu, stepwise):
+    stream, loaded = gpu.stream(), gpu.count("cuModuleLoadData")
+    with gpu.capture(stream) as graph:
+        result = stepwise.execute(stream=stream)
+    assert not graph.broken
+    assert gpu.count("cuModuleLoadData") == loaded
+    del result
+
+
+def test_a_one_call_that_was_captured_keeps_the_memory_of_its_steps(gpu, lt):
+    a, b = gpu.array((64, 32), "float32", strides=(64, 2)), gpu.array((32, 48), "float32")
+    stream = gpu.stream()
+    matmul(a, b)
+    with gpu.capture(stream) as graph:
+        result = matmul(a, b, stream=stream)
+    for _ in range(2):
+        matmul(a, b, stream=stream)
+    nvmath.plan_cache.clear()
+    gpu.cuda.synchronize()
+    graph.replay(stream)
+    gpu.end_graphs()
+    del result

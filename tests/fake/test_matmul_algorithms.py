@@ -166,6 +166,19 @@ def test_autotune_leaves_the_users_arrays_alone(gpu, lt, operands):
         assert call.args[10] == c.ptr
 
 
+@pytest.mark.parametrize("at", [1, 3, 6])
+def test_autotune_that_fails_waits_before_memory_goes_back(gpu, lt, at):
+    stream, failing = gpu.stream(), cuBLASLtError(13)
+    with Matmul(np.ones((64, 32), "f"), np.ones((32, 48), "f"), execution="cuda") as product:
+        product.plan()
+        gpu.cuda.synchronize()
+        gpu.fail("cublasLtMatmul", at, failing)
+        with pytest.raises(cuBLASLtError):
+            product.autotune(iterations=2, stream=stream)
+        product.execute()
+    assert gpu.leaks() == []
+
+
 def test_autotune_sorts_and_prunes(gpu, lt, operands, monkeypatch):
     a, b, _, _ = operands
     monkeypatch.setattr(

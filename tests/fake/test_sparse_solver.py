@@ -2,88 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from fake.driver import CudaError, recorded
-from fake.machine import Machine, machine
+from fake.cudss import ANALYSIS, FACTORIZATION, SOLVE, gpu
+from fake.driver import CudaError
 
-import nvmath
 from nvmath.bindings import cudss
-from nvmath.bindings._bind import substitute
-from nvmath.sparse.advanced import DirectSolver, _cudss_handle, direct_solver
-
-ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
-
-
-class Recorder:
-    """A cuDSS that computes nothing, over the fake driver."""
-
-    def __init__(self, made: Machine) -> None:
-        self.trace, self.cuda = made.trace, made.cuda
-        self.alive: set[int] = set()
-        self.next = 0x9000
-        self.handles = 0
-
-    def current_device(self) -> int | None:
-        return self.cuda.current_device()
-
-    @recorded
-    def cudssExecute(self, handle: int, phase: int, *rest: int) -> None:  # noqa: N802
-        """Queue a phase."""
-
-    @recorded
-    def cudssSetStream(self, handle: int, stream: int) -> None:  # noqa: N802
-        """Set the stream of a handle."""
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("cudss"):
-            raise AttributeError(name)
-        if name == "cudssGetProperty":
-            return lambda part: (0, 8, 0)[part]
-        if "Create" in name:
-            return lambda *arguments: self._make(name)
-        if "Destroy" in name:
-            return lambda *arguments: self.alive.remove(arguments[-1])
-        if name in ("cudssConfigGet", "cudssDataGet"):
-            at = 2 if name == "cudssConfigGet" else 3
-            return lambda *arguments: ctypes.memset(arguments[at], 0, arguments[at + 1])
-        return lambda *arguments: None
-
-    def _make(self, name: str) -> int:
-        from fake.driver import Call
-
-        with self.trace.lock:
-            self.trace.enter(Call(name, (), self.current_device()))
-        self.next += 1
-        if name == "cudssCreate":
-            self.handles += 1
-        else:
-            self.alive.add(self.next)
-        return self.next
-
-    @property
-    def phases(self) -> list[int]:
-        return [call.args[1] for call in self.trace.calls("cudssExecute")]
-
-
-@contextmanager
-def gpu() -> Iterator[tuple[Machine, Recorder]]:
-    """A machine with a GPU and cuDSS; at the end no memory and no object of cuDSS is left."""
-    _cudss_handle._free.clear()
-    with machine() as made:
-        recorder = Recorder(made)
-        with substitute("cudss", recorder):
-            yield made, recorder
-            nvmath.plan_cache.clear()
-            made.leaks()  # destroys what was given up
-            assert recorder.alive == set()
-        _cudss_handle._free.clear()
+from nvmath.sparse.advanced import DirectSolver, direct_solver
 
 
 def system(n: int = 3) -> tuple[sp.csr_array, np.ndarray]:
@@ -146,6 +72,39 @@ def test_streams() -> None:
             solver.factorize(stream=one)
             solver.solve(stream=other)
         assert [call.args[1] for call in made.trace.calls("cudssSetStream")] == [one, other]
+
+
+def test_a_capture_is_refused_before_anything_is_changed() -> None:
+    with gpu() as (made, seen):
+        a, b = system()
+        stream = made.stream()
+        with DirectSolver(a, b, execution="cuda", stream=stream) as solver:
+            solver.plan(stream=stream)
+            solver.factorize(stream=stream)
+            queued = list(seen.phases)
+            with made.capture(stream) as graph:
+                for call in (
+                    solver.plan,
+                    solver.factorize,
+                    solver.solve,
+                    lambda stream: solver.reset_operands(a=2 * a, stream=stream),
+                ):
+                    with pytest.raises(RuntimeError, match="CUDA graph"):
+                        call(stream=stream)
+            assert (graph.broken, graph.calls, seen.phases) == ("", [], queued)
+            solver.solve(stream=stream)  # the plan, the factors and the operands are still there
+
+
+def test_a_capture_costs_no_kept_plan() -> None:
+    with gpu() as (made, seen):
+        a, b = system()
+        stream = made.stream()
+        direct_solver(a, b, execution="cuda")
+        with made.capture(stream) as graph, pytest.raises(RuntimeError, match="CUDA graph"):
+            direct_solver(a, b, execution="cuda", stream=stream)
+        assert graph.broken == ""
+        direct_solver(a, b, execution="cuda")
+        assert seen.phases.count(ANALYSIS) == 1
 
 
 def test_batches_share_a_handle() -> None:

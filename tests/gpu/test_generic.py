@@ -214,3 +214,66 @@ def test_places() -> None:
         np.testing.assert_array_equal(product.execute(), a)
         product.reset_operands(a=np.asfortranarray(np.tri(3)))
         np.testing.assert_array_equal(product.execute(), np.tri(3))
+
+
+# --- graphs of products with steps of our own -------------------------------------------------------------------------
+
+
+def shapes_with_steps(array: Any) -> dict[str, Any]:
+    """Products that need memory between their steps: operands and keywords."""
+    general, triangle = Kind(), Kind("tr")
+    return {
+        "strided": ((array((64, 64))[:, ::2], array((32, 48))), {}),
+        "triangle and c": (
+            (array((64, 64)), array((64, 48)), array((64, 48))),
+            {"beta": 1.0, "qualifiers": qualified(triangle, general, general), "options": {"inplace": True}},
+        ),
+        "diagonal of a symmetric matrix": (
+            (array((64,)), array((64, 64))), {"qualifiers": qualified(Kind("dg"), Kind("sy"))},
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", shapes_with_steps(lambda shape: np.zeros(shape)))
+def test_a_graph_of_cupy_writes_to_no_memory_but_its_own(name: str) -> None:
+    """What a captured product needs between its steps must not go back to the pool, from which other arrays come."""
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    rng = np.random.default_rng(5)
+    operands, keywords = shapes_with_steps(lambda shape: cupy.asarray(rng.random(shape)))[name]
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.get_current_stream().synchronize()
+    with stream, Matmul(*operands, **keywords) as product:
+        product.plan()
+        start = operands[2].copy() if keywords.get("options") else None
+        want = product.execute().copy()
+        stream.synchronize()
+        stream.begin_capture()
+        result = product.execute()
+        graph = stream.end_capture()
+        others = [cupy.full(64 * 64, 7.0) for _ in range(64)]  # of the sizes that went back
+        for _ in range(2):
+            if start is not None:
+                operands[2][...] = start
+            graph.launch(stream)
+        stream.synchronize()
+        cupy.testing.assert_allclose(result, want)
+        assert all(bool((other == 7.0).all()) for other in others)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.0])
+def test_the_first_execution_may_be_captured(alpha: float) -> None:
+    """Kernels are loaded by plan(); the one for alpha = 0, which only a reset makes necessary, in the capture."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("this build of torch sees no CUDA device")
+    a, b = torch.randn(96, 130, device="cuda", dtype=torch.float64)[:, ::2], torch.randn(65, 33, device="cuda", dtype=torch.float64)
+    c = torch.randn(96, 33, device="cuda", dtype=torch.float64)
+    with Matmul(a, b, c, beta=0.5) as product:
+        product.plan()
+        product.reset_operands(alpha=alpha)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = product.execute()
+        graph.replay()
+        torch.cuda.synchronize()
+        torch.testing.assert_close(result, alpha * a @ b + 0.5 * c)

@@ -375,3 +375,68 @@ def test_an_allocator() -> None:
     with Matmul(a, b, options={"memory_limit": 0}) as product:
         product.plan()
         assert product._plan_object.workspace_nbytes == 0
+
+
+def steps(array: Any) -> dict[str, Any]:
+    """Products that need memory between their steps: operands, keywords, and arguments of plan()."""
+    return {
+        "strided": ((array((64, 64))[:, ::2], array((32, 48))), {}, {}),
+        "in place, strided": (
+            (array((64, 32)), array((32, 48)), array((64, 96))[:, ::2]), {"beta": 0.0, "options": {"inplace": True}}, {},
+        ),
+        "alpha of zero": ((array((64, 32)), array((32, 48)), array((64, 48))), {"alpha": 0.0, "beta": 2.0}, {}),
+        "sum in single precision": (
+            (array((64, 32)).astype("float16"), array((32, 48)).astype("float16"), array((64, 48)).astype("float16")), {"beta": 1.0},
+            {"epilog": "bias", "epilog_inputs": {"bias": array((64,)).astype("float16")}},
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", steps(lambda shape: np.zeros(shape, "f")))
+def test_a_graph_of_cupy_writes_to_no_memory_but_its_own(name: str) -> None:
+    """What a captured product needs between its steps must not go back to the pool, from which other arrays come."""
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    rng = np.random.default_rng(5)
+    operands, keywords, planning = steps(lambda shape: cupy.asarray(rng.random(shape, np.float32)))[name]
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.get_current_stream().synchronize()
+    with stream, Matmul(*operands, **keywords) as product:
+        product.plan(**planning)
+        want = product.execute().copy()
+        stream.synchronize()
+        stream.begin_capture()
+        result = product.execute()
+        graph = stream.end_capture()
+        others = [cupy.full(64 * 64, 7.0, np.float32) for _ in range(64)]  # of the sizes that went back
+        for _ in range(2):
+            graph.launch(stream)
+        stream.synchronize()
+        cupy.testing.assert_allclose(result, want, rtol=1e-3)
+        assert all(bool((other == 7.0).all()) for other in others)
+
+
+def test_the_first_execution_may_be_captured() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    a, b = torch.randn(96, 130, device="cuda")[:, ::2], torch.randn(65, 33, device="cuda")
+    with Matmul(a, b) as product:
+        product.plan()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = product.execute()
+        graph.replay()
+        torch.cuda.synchronize()
+        torch.testing.assert_close(result, a @ b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("epilog", ["drelu_bgrad", "bgradb", "bgrada"])
+def test_sums_of_many_terms(epilog: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    count = 10**6
+    tenth = torch.full((2, count), 0.1, device="cuda")
+    ones = torch.ones(2, count, device="cuda")
+    a, b = {"drelu_bgrad": (ones[:, :1], tenth[:1]), "bgradb": (ones[:1], tenth.T), "bgrada": (tenth, ones[:1].T)}[epilog]
+    inputs = {"relu_aux": torch.full((count, 16), 255, device="cuda", dtype=torch.uint8).T} if epilog == "drelu_bgrad" else None
+    _, sums = matmul(a, b, epilog=epilog, epilog_inputs=inputs)
+    torch.testing.assert_close(
+        sums[epilog].flatten().double().cpu(), torch.full((2,), count * float(np.float32(0.1)), dtype=torch.float64), rtol=1e-4, atol=0
+    )  # fmt: skip

@@ -287,6 +287,52 @@ def test_alignments(torch) -> None:
             torch.testing.assert_close(contraction.execute(), a @ memory[64:128].view(8, 8), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [2, 64])
+def test_with_an_alpha_of_zero_no_operand_is_read(torch, n: int, dtype: str) -> None:
+    kind = getattr(torch, dtype)
+    a, ones = torch.full((n, n), torch.nan, dtype=kind, device="cuda"), torch.ones(n, n, dtype=kind, device="cuda")
+    for text in ("ij,jk->ik", "ij,jk->ki", "ij,ij->ij"):
+        assert not binary_contraction(text, a, a, alpha=0).any()
+        torch.testing.assert_close(binary_contraction(text, a, a, c=ones, alpha=0, beta=3), 3 * ones)
+        into = torch.ones(n, 2 * n, dtype=kind, device="cuda")
+        binary_contraction(text, a, a, alpha=0, out=into[:, :n])
+        assert not into[:, :n].any()
+        assert bool((into[:, n:] == 1).all())
+        binary_contraction(text, a, a, c=ones.T, alpha=0, beta=3, out=into[:, :n])
+        torch.testing.assert_close(into[:, :n], 3 * ones)
+        addend = 2 * ones
+        binary_contraction(text, a, a, c=addend, alpha=0, beta=3, out=addend)
+        torch.testing.assert_close(addend, 6 * ones)
+    assert not ternary_contraction("ij,jk,kl->il", a, a, a, alpha=0).any()
+    torch.testing.assert_close(ternary_contraction("ij,jk,kl->il", a, a, a, d=ones, alpha=0, beta=3), 3 * ones)
+    first = ones.clone()
+    first[0, 0] = torch.nan  # the one element whose address stands for the operand that is not read
+    got = binary_contraction("ij,jk->ik", a, a, c=first, alpha=0, beta=3)
+    assert int(torch.isnan(got).sum()) == 1
+    with BinaryContraction("ij,jk->ik", ones, ones, c=ones) as contraction:
+        contraction.plan()
+        for alpha, want in ((0, 3), (1, n + 3), (0, 3)):
+            torch.testing.assert_close(contraction.execute(alpha=alpha, beta=3), want * ones)
+
+
+def test_what_happens_to_out_between_executions(torch) -> None:
+    a, out = torch.randn(32, 32, device="cuda"), torch.zeros(32, 32, device="cuda")
+    want = a @ a
+    with BinaryContraction("ij,jk->ik", a, a, out=out) as contraction:
+        contraction.plan()
+        out.data = torch.zeros(1, 1, device="cuda")
+        with pytest.raises(ValueError, match="out must have the shape"):
+            contraction.execute()
+        for new in (torch.zeros(32, 32, device="cuda").T, torch.zeros(32, 65, device="cuda")[:, 1:33], torch.zeros(32, 32, device="cuda")):
+            out.data = new
+            contraction.execute()
+            torch.testing.assert_close(new, want, rtol=1e-3, atol=1e-3)
+        out.data = a
+        contraction.execute()
+        torch.testing.assert_close(a, want, rtol=1e-3, atol=1e-3)
+
+
 def test_execution_returns_before_the_work_is_done(torch) -> None:
     import time
 

@@ -27,7 +27,16 @@ from nvmath._core.dtypes import dtype
 from nvmath._core.kernels_host import array_at
 from nvmath.bindings import cudss
 from nvmath.bindings._bind import substitute
-from nvmath.sparse.advanced import _cuda_kernel, _cuda_matrix, _cuda_residual, _cudss, _cudss_handle
+from nvmath.bindings._cuda import CudaError
+from nvmath.sparse.advanced import (
+    _cuda_kernel,
+    _cuda_matrix,
+    _cuda_residual,
+    _cudss,
+    _cudss_handle,
+    _cudss_system,
+    _order,
+)
 
 COMPILER = shutil.which("g++") or shutil.which("c++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler (g++)")
@@ -77,6 +86,10 @@ class Memory:
 
     def __init__(self) -> None:
         self.alive = 0
+
+    @staticmethod
+    def current_stream(device: int) -> int:
+        return 0
 
     def allocate(self, nbytes: int, device: int, stream: int) -> tuple[int, Any]:
         block = np.full(nbytes + 64, 0xFF, np.uint8)
@@ -285,6 +298,11 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
         memcpy_device_to_device_async = staticmethod(
             lambda target, source, n, stream: ctypes.memmove(target, source, n)
         )
+        CudaError = CudaError
+        ctx_synchronize = staticmethod(lambda: None)
+        event_create = event_synchronize = event_destroy = staticmethod(lambda number: number)
+        event_record = staticmethod(lambda event, stream: None)
+        stream_wait_event = staticmethod(lambda stream, event, flags: None)
 
     class Kernels:
         @staticmethod
@@ -296,7 +314,7 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
     with pytest.MonkeyPatch.context() as patch, substitute("cudss", made):
         for module in (_cudss, _cuda_matrix, _cuda_residual):
             patch.setattr(module, "Kernel", HostKernel)
-        for module in (_cuda_matrix, _cuda_residual):
+        for module in (_cuda_matrix, _cuda_residual, _cudss_system, _order):
             patch.setattr(module, "driver", Driver)
         patch.setattr(_cudss, "kernels", Kernels)
         for module, names in (
@@ -309,7 +327,8 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
         try:
             yield made, memory
         finally:
-            place.reap()
+            while place._garbage:  # the last to go are the events
+                place.reap()
             _cudss_handle._free.clear()
     assert [one for one in made.objects.values() if one != "handle"] == []
     assert memory.alive == 0

@@ -156,7 +156,10 @@ class HostCutensor:
         kind, ((source, own, _), (target, _modes, _)) = self.made[plan]
         assert kind == "elementwise"
         assert own == []
-        value = scalar(alpha, source.dtype) * _wide(source.at(a)) + scalar(gamma, source.dtype) * _wide(target.at(c))
+        value = scalar(gamma, source.dtype) * _wide(target.at(c))
+        factor = scalar(alpha, source.dtype)
+        if factor != 0:  # else the other is not read
+            value = value + factor * _wide(source.at(a))
         target.at(d)[...] = value
 
 

@@ -118,6 +118,28 @@ def test_networks(data: st.DataObject, nbytes: int, empty: bool) -> None:
     replace(case).check(got, values, None, stores=len(values))
 
 
+@pytest.mark.parametrize("row", [4, 8])
+@pytest.mark.parametrize("count", [2, 3])
+def test_with_an_alpha_of_zero_no_operand_is_read(count: int, row: int) -> None:
+    nothing = np.full((4, 4), np.nan)
+    for beta, want in ((0.0, 0.0), (3.0, 6.0)):
+        for addend in (None, np.full((4, 4), 2.0) if beta else nothing):
+            out = block(4 * row * 8).view(np.float64).reshape(4, row)[:, :4]
+            arrays = [described(nothing)] * count
+            more = None if addend is None else described(addend)
+            text = {2: "ij,jk->ik", 3: "ij,jk,kl->il"}[count]
+            problem = specify(parse(text, count), tuple(arrays), more, described(out), (False,) * count, ContractionOptions())
+            scalars = Scalars("float64")
+            scalars.set(0.0, 0.0 if addend is None else beta)
+            with substitute("cutensor", HostCutensor()):
+                plan = plan_for(problem, Device(), scalars, ContractionOptions(), Preference(), None)  # type: ignore[arg-type]
+                given = [nothing.ctypes.data] * count + ([] if addend is None else [addend.ctypes.data])
+                plan.launch()(*given, out.ctypes.data, 77)
+                plan.close()
+                place.reap()
+            np.testing.assert_array_equal(out, 0.0 if addend is None else want)
+
+
 def test_the_stand_in_is_particular() -> None:
     library = HostCutensor()
     with pytest.raises(AssertionError, match="do not nest"):

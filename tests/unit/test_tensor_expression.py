@@ -80,7 +80,7 @@ def test_wrong_forms(text: object, part: str) -> None:
 def test_number_of_operands() -> None:
     assert len(parse("i,j,k->", 3).inputs) == 3
     with pytest.raises(ValueError, match="ternary contraction needs an expression of 3 operands, with 2 commas"):
-        parse("i,j", 3)
+        parse("i,j", 3, "A ternary contraction")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tensor_cases import examples, metadata, problem
 
 from nvmath.tensor._network import place, split
 from nvmath.tensor._path import MemoryLimitError, Path, find, from_positions, to_positions
+from nvmath.tensor._path_memory import in_order, smaller
 
 ANY = 1 << 62
 Modes = frozenset[int]
@@ -103,3 +104,50 @@ def test_buffers_are_used_again() -> None:
 def test_what_is_summed_is_known_to_every_step() -> None:
     network = split(problem("ax,ab,bc,c->", metadata((2, 3)), metadata((2, 4)), metadata((4, 5)), metadata((5,))), ((0, 1), (2, 3), (4, 5)))
     assert [str(step) for step in network.steps] == ["ax,ab->b", "bc,c->b", "b,b->"]
+
+
+def _size(count: int) -> int:
+    return -(-8 * count // 256) * 256
+
+
+def _placed(path: Path, inputs: list[Modes], output: Modes, extents: list[int]) -> tuple[int, int]:
+    """Bytes that the intermediate results of a path take where they are placed, and the most that are alive together."""
+    count, alive = len(inputs), dict(enumerate(inputs))
+    sizes, last = [], [0] * max(0, len(path) - 1)
+    most = 0
+    for step, (x, y) in enumerate(path):
+        for number in (x, y):
+            if number >= count:
+                last[number - count] = step
+        used = sum(sizes[number - count] for number in alive if number >= count)
+        both = alive.pop(x) | alive.pop(y)
+        alive[count + step] = both & output.union(*alive.values())
+        if len(alive) > 1:
+            sizes.append(_size(prod(extents[mode] for mode in alive[count + step])))
+            used += sizes[-1]
+        most = max(most, used)
+    return place(sizes, last)[1], most
+
+
+@examples(150)
+@given(drawn=expressions(12))
+def test_one_subtree_after_the_other_leaves_no_gaps(drawn: tuple[list[Modes], Modes, list[int]]) -> None:
+    inputs, output, extents = drawn
+    path = find(inputs, output, extents, "greedy", ANY)
+    ordered = in_order(path, inputs, output, extents, _size)
+    assert cost_of(ordered, *drawn) == cost_of(path, *drawn)
+    needed, most = _placed(ordered, *drawn)
+    assert needed == most
+
+
+@examples(100)
+@given(drawn=expressions(5), share=st.sampled_from([1, 2, 3, 5]))
+def test_small_paths_are_the_cheapest_within_the_limit(drawn: tuple[list[Modes], Modes, list[int]], share: int) -> None:
+    inputs, output, extents = drawn
+    every = {in_order(path, *drawn, _size) for path in every_path(tuple(range(len(inputs))), len(inputs))}
+    needs = {path: _placed(path, *drawn)[0] for path in every}
+    limit = max(needs.values()) // share
+    fitting = [cost_of(path, *drawn)[0] for path, need in needs.items() if need <= limit]
+    _, *got = smaller(inputs, output, extents, min(every), limit, _size)
+    assert all(_placed(path, *drawn)[0] <= limit for path in got)
+    assert [cost_of(path, *drawn)[0] for path in got[:1]] == sorted(fitting)[:1]

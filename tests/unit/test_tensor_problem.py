@@ -117,6 +117,7 @@ def test_text_of_a_problem() -> None:
         ({"memory_limit": " 80%"}, ValueError, "memory_limit"),
         ({"memory_limit": "0%"}, ValueError, "memory_limit"),
         ({"allocator": 3}, TypeError, "memalloc"),
+        ({"logger": 5}, TypeError, "logging.Logger"),
     ],
 )
 def test_bad_options(options: dict[str, object], kind: type[Exception], part: str) -> None:

@@ -151,7 +151,11 @@ class DirectSolver(Operation):
         if self._problem.matrix != problem.matrix:
             super()._replan(views, problem, route, stream)
         elif self._problem != problem:
-            self._plan_object.take(self._problem)
+            try:
+                self._plan_object.take(self._problem)
+            except BaseException:
+                self._views, self._problem, self._route = views, problem, route
+                raise
 
     # --- phases -------------------------------------------------------------------------------------------------------------------
 

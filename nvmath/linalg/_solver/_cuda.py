@@ -164,26 +164,27 @@ class CudaSolverPlan:
         self.block_nbytes = self.nbytes = at
 
     def take(self, problem: SystemsProblem) -> None:
-        """Serve other right-hand sides from now on."""
-        self.problem = self.report.problem = self.factors.problem = problem
+        """Serve other right-hand sides from now on; if that fails, the old ones."""
         side = side_form(problem)
         loop = loop_over(self.form, side)
         if side.direct and len(loop.extents) > 1:
             side = side_form(problem, packed=True)
             loop = loop_over(self.form, side)
-        self.side, item = side, self.dtype.itemsize
-        self.side_step = (loop.b[0] if loop.b else 0) * item
-        self.before: list[Move] = []
-        self.after: list[Move] = []
+        before: list[Move] = []
+        after: list[Move] = []
         if not side.direct:
-            self.before = [self.mover(each) for each in copies(problem.b, side)]
-            self.after = [self.mover(each, back=True) for each in copies(problem.x, side, problem.cols)]
+            before = [self.mover(each) for each in copies(problem.b, side)]
+            after = [self.mover(each, back=True) for each in copies(problem.x, side, problem.cols)]
         elif not problem.inplace_b:
-            self.before = [self.mover(between(problem.b, problem.x))]
-        self.conjugate = self.conjugation(side, problem.columns)
+            before = [self.mover(between(problem.b, problem.x))]
+        conjugate = self.conjugation(side, problem.columns)
+        layout = strides(problem) if self.library.batched else None
+        # Nothing fails from here on.
+        self.problem = self.report.problem = self.factors.problem = problem
+        self.side, self.side_step = side, (loop.b[0] if loop.b else 0) * self.dtype.itemsize
+        self.before, self.after, self.conjugate, self.layout = before, after, conjugate, layout
         self.idle = problem.empty or not problem.columns
         self.joint: Joint | None = None
-        self.layout = strides(problem) if self.library.batched else None
         self.fused: Fused | None = None  # made when it is used: compiling takes a second
 
     def conjugation(self, side: Form, columns: int) -> Callable[[int, int], None] | None:
@@ -334,8 +335,9 @@ class CudaSolverPlan:
     def _take_probe(self, stream: int) -> None:
         if self.probe[1] is None:
             probe = _condition.probe(self.problem.cols, self.dtype.name)
-            self.probe = self.adapter.allocate(max(1, probe.nbytes), self.device, stream)
-            upload(probe.ctypes.data, self.probe[0], probe.nbytes, stream)
+            memory = self.adapter.allocate(max(1, probe.nbytes), self.device, stream)
+            upload(probe.ctypes.data, memory[0], probe.nbytes, stream)
+            self.probe = memory  # not before its numbers are there
 
     def _take_workspace(self, nbytes: int, stream: int) -> None:
         if nbytes > self.workspace[1]:

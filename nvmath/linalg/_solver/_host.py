@@ -92,7 +92,16 @@ class HostSolverPlan:
         return f"{self.library.title}, {'in place' if self.form.direct else 'on a copy of a'}"
 
     def take(self, problem: SystemsProblem) -> None:
-        """Serve other right-hand sides from now on."""
+        """Serve other right-hand sides from now on; if that fails, the old ones."""
+        before = vars(self).copy()
+        try:
+            self._take(problem)
+        except BaseException:
+            vars(self).update(before)  # what is bound to old memory goes on with it
+            self.report.problem = self.problem
+            raise
+
+    def _take(self, problem: SystemsProblem) -> None:
         self.problem = self.report.problem = problem
         self.side = side_form(problem)
         shape = (*self.side.extents, problem.cols, problem.columns)

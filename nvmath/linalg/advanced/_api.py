@@ -10,7 +10,7 @@ from ..._core.place import Cuda
 from ..._core.untraced import untraced
 from ._algorithm import Algorithm, coerce_algorithms
 from ._coerce import coerce, coerce_qualifiers, natural
-from ._epilogs import NO_EPILOG, check_epilog_inputs, coerce_epilog
+from ._epilogs import NO_EPILOG, check_epilog_inputs, coerce_epilog, require_mapping
 from ._narrow_operands import split_inputs
 from ._operation import InvalidMatmulState, MatmulOperation, scales_of
 from ._options import MatmulOptions
@@ -64,8 +64,6 @@ class Matmul(MatmulOperation):
         Dtypes, shapes or options do not fit each other; the text says which and what to do.
     TypeError
         An argument is of the wrong kind, or the operands come from different packages.
-    NotImplementedError
-        Something is asked for that is not there yet; the text names it.
     RuntimeError
         CUDA execution was asked for and there is no device, or the library is missing.
 
@@ -208,6 +206,7 @@ class Matmul(MatmulOperation):
         given = None if algorithms is None else coerce_algorithms(algorithms)
         chosen = coerce(MatmulPlanPreferences, preferences, "preferences")
         row = coerce_epilog(epilog)
+        require_mapping(epilog_inputs)
         if epilog is None and epilog_inputs:
             self.logger.warning("epilog_inputs are ignored, since there is no epilog.")
             epilog_inputs = None
@@ -225,6 +224,7 @@ class Matmul(MatmulOperation):
             self._epilog, self._preferences = NO_EPILOG, before[1]
             self._attach(self._own, {}, stream)
             raise
+        self._warn_of_inputs()
         self._do_plan(stream)
         self._keep = None if self._inplace else self._problem.d
         assert self._algorithms is not None
@@ -314,7 +314,7 @@ class Matmul(MatmulOperation):
             objs: tuple[Any, ...] = (a, b)
         elif (
             names == _BIASED
-            and epilog_inputs is not None
+            and type(epilog_inputs) is dict
             and epilog_inputs.keys() == _BIAS
             and c is quantization_scales is None
         ):
@@ -391,8 +391,7 @@ class Matmul(MatmulOperation):
             `limit` is not positive.
         """
         self._check_valid()
-        if natural(limit, "limit") == 0:
-            raise ValueError("limit must be at least 1, not 0.")
+        natural(limit, "limit", least=1)
         if not isinstance(self._place, Cuda):
             return (0,)
         from ._candidates import identifiers

@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -175,8 +175,8 @@ class AutotuneReport:
 def autotune(product: Matmul, iterations: int, prune: int | None, stream: Any, progress: bool) -> AutotuneReport:
     """Measure the candidates of a planned product and put the fastest first."""
     for name, value in (("iterations", iterations), ("prune", prune)):
-        if value is not None and natural(value, name) == 0:
-            raise ValueError(f"{name} must be at least 1, not 0.")
+        if value is not None or name == "iterations":
+            natural(value, name, least=1)
     begin = time.perf_counter()
     candidates = product._algorithms
     assert candidates is not None
@@ -309,8 +309,8 @@ class _Scratch:
                 product._workspace.acquire(self.stream)
             for _ in product._algorithms or ():
                 self.events.append((driver.event_create(0), driver.event_create(0)))
-        except BaseException:
-            self.__exit__()
+        except BaseException as error:
+            self.__exit__(error)
             raise
         return self
 
@@ -336,6 +336,9 @@ class _Scratch:
         driver.memset_d8_async(self.flushed, 0, self.flushed_nbytes, self.stream)
 
     def __exit__(self, *error: object) -> None:
+        if any(error):  # work may be under way that nobody has waited for
+            with suppress(driver.CudaError):
+                Cuda.wait(self.stream)
         for pair in self.events:
             for event in pair:
                 driver.event_destroy(event)

@@ -15,11 +15,6 @@ matrix_qualifiers_dtype: Final = np.dtype([("structure", object), ("is_conjugate
 """The dtype of an array of qualifiers; only ``is_conjugate`` is used."""
 
 
-def not_yet(what: str, instead: str) -> NotImplementedError:
-    """Return the error for a part of the interface that is not there yet."""
-    return NotImplementedError(f"{what} is not supported by nvmath.linalg.advanced yet. {instead}")
-
-
 def suggestion(name: object, known: Iterable[str]) -> str:
     """Say which of the known names was probably meant, or list them all."""
     names = list(known)
@@ -47,8 +42,8 @@ def member(kind: Any, value: Any, name: str) -> Any:
         ) from None
 
 
-def natural(value: Any, name: str) -> int:
-    """Return an integer that is not negative.
+def natural(value: Any, name: str, least: int = 0) -> int:
+    """Return an integer that is not less than the least, and not negative.
 
     Raises
     ------
@@ -58,8 +53,8 @@ def natural(value: Any, name: str) -> int:
     if not hasattr(value, "__index__"):
         raise ValueError(f"{name} must be an integer, not {value!r}.")
     number = int(value)  # not operator.index: torch.compile recurses without end into that of an enumeration
-    if number < 0:
-        raise ValueError(f"{name} must be at least 0, not {number}.")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, not {number}.")
     return number
 
 

@@ -13,6 +13,7 @@ from ..._core.route import Launch
 from ..._enums import CudaDataType
 from ...bindings import _cuda as driver
 from ...bindings import cublasLt
+from .._buffers import Buffers
 from ._algorithm import Algorithm
 from ._candidates import ask, check
 from ._descriptors import Descriptors
@@ -35,6 +36,11 @@ _SMALL: Final = 1 << 21
 """Multiplications up to which no workspace is wanted: taking and ordering it costs the host more than the GPU gains."""
 _SLACK: Final = 16
 """Bytes of workspace beyond what an algorithm with an epilog asks for: some versions of the library write past the end."""
+
+
+_Mover = Callable[[int, int, int], None]
+_Movers = tuple[list[tuple[int, _Mover]], _Mover | None, _Mover | None]
+"""What copies operands, by position; what copies C into the target; and what copies the target into the result."""
 
 
 class NoAlgorithmError(RuntimeError):
@@ -66,6 +72,7 @@ class CublasLtPlan:
         self.needs: dict[int, int] = {}
         self.on_edit: Callable[[], None] | None = None
         self._idle_launch: Launch | None = None
+        self.movers: _Movers | None = None
         self.owned: list[tuple[Callable[[int], Any], int]] = []
         self.gemm = None if problem.empty else lower(problem, CAPABILITY)
         if self.gemm is None:
@@ -74,6 +81,7 @@ class CublasLtPlan:
             with place.current():
                 self.handle = options.handle or handle_of(place)
                 self.descriptors = Descriptors(problem, self.gemm, options, self.owned)
+                self.movers = self._load_movers(self.gemm)
                 if problem.k:
                     self._adopt(algorithms)
                 else:
@@ -173,10 +181,7 @@ class CublasLtPlan:
         if self.problem.k:
             inner = self._direct(algorithm or self.algorithms[0])
         inner = clearing(inner, self.problem.outputs, self.output_ptrs)
-        if gemm.loads or gemm.fill or gemm.store:
-            with self.place.current():
-                return self._stepwise(gemm, inner)
-        return inner
+        return inner if self.movers is None else self._stepwise(gemm, self.movers, inner)
 
     def _direct(self, algorithm: Algorithm) -> Launch:
         """The product over operands as they are; one of nothing when alpha is 0."""
@@ -210,50 +215,49 @@ class CublasLtPlan:
         nbytes = -(-max(m, n) * k * self.problem.a.dtype.itemsize // 256) * 256
         if not self.problem.k:
             self.algorithms, self.needs = (algorithm,), {id(algorithm): 0}  # its workspace lies behind the zeros
-        workspace = Scratch()
+        buffers, workspace = Buffers((nbytes, scratch), self.place, self.adapter), Scratch()
         run = launcher(self, self.scalars.unit, factors, algorithm, workspace, scratch - _SLACK, None)
-        device, allocate = self.place.device_id, self.adapter.allocate
 
         def idle(*arguments: int) -> None:
             stream = arguments[-1]
-            zeros, _owner = allocate(nbytes + scratch, device, stream)
-            driver.memset_d8_async(zeros, 0, nbytes, stream)
-            workspace.ptr = zeros + nbytes
-            run(zeros, zeros, *arguments[2:])
+            with buffers.lent(stream) as (zeros, workspace.ptr):
+                driver.memset_d8_async(zeros, 0, nbytes, stream)
+                run(zeros, zeros, *arguments[2:])
 
         return idle
 
-    def _stepwise(self, gemm: Gemm, inner: Launch) -> Launch:
-        """Copies of what the library cannot read, the product, the copy of what it cannot write."""
+    def _load_movers(self, gemm: Gemm) -> _Movers | None:
+        """Load the kernels of the copies around a product, if there are any: a capture could not."""
+        if not (gemm.loads or gemm.fill or gemm.store):
+            return None
         index = {name: position for position, name in enumerate(self.names)}
-        loads = [(index[name], self._mover(move), move.nbytes) for name, move in gemm.loads]
-        fill = None if gemm.fill is None else self._mover(gemm.fill)
-        store, target_nbytes = (None, 0) if gemm.store is None else (self._mover(gemm.store), gemm.store.nbytes)
-        addend, device, allocate = index.get("c"), self.place.device_id, self.adapter.allocate
+        fill, store = (None if move is None else self._mover(move) for move in (gemm.fill, gemm.store))
+        return [(index[name], self._mover(move)) for name, move in gemm.loads], fill, store
+
+    def _stepwise(self, gemm: Gemm, movers: _Movers, inner: Launch) -> Launch:
+        """Copies of what the library cannot read, the product, the copy of what it cannot write."""
+        loads, fill, store = movers
+        moves = [*(move for _, move in gemm.loads), *([] if gemm.store is None else [gemm.store])]
+        buffers = Buffers([move.nbytes for move in moves], self.place, self.adapter)
+        addend = self.names.index("c") if fill is not None else 0
 
         def run(*arguments: int) -> None:
             *operands, result, stream = arguments
-            owners = []
-            for position, move, nbytes in loads:
-                pointer, owner = allocate(nbytes, device, stream)
-                owners.append(owner)
-                move(operands[position], pointer, stream)
-                operands[position] = pointer
-            target = result
-            if store is not None:
-                target, owner = allocate(target_nbytes, device, stream)
-                owners.append(owner)
-            if fill is not None:
-                assert addend is not None
-                fill(operands[addend], target, stream)
-                operands[addend] = target
-            inner(*operands, target, stream)
-            if store is not None:
-                store(target, result, stream)
+            with buffers.lent(stream) as lent:
+                for (position, load), buffer in zip(loads, lent, strict=False):
+                    load(operands[position], buffer, stream)
+                    operands[position] = buffer
+                target = result if store is None else lent[-1]
+                if fill is not None:
+                    fill(operands[addend], target, stream)
+                    operands[addend] = target
+                inner(*operands, target, stream)
+                if store is not None:
+                    store(target, result, stream)
 
         return run
 
-    def _mover(self, move: Move) -> Callable[[int, int, int], None]:
+    def _mover(self, move: Move) -> _Mover:
         return kernels.move(
             self.place.device_id, move.shape, move.in_strides, move.out_strides, move.source.dtype, move.target.dtype
         )  # fmt: skip

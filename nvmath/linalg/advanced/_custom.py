@@ -16,13 +16,14 @@ from ..._core import jit
 from ..._core.dtypes import DTYPES, DType
 from ..._core.jit.snapshot import freeze
 from ._epilogs import Epilog
+from ._narrow import AUX_SCALE, SCALES
 
 if TYPE_CHECKING:
     from ._problem import MatmulProblem
 
 SYMBOL: Final = "nvmath_matmul_epilog"
 _PARAMETERS: Final = ("value", "row", "column")
-_TAKEN: Final = ("a", "b", "c", "d", "bias")
+_TAKEN: Final = ("a", "b", "c", "d", "bias", "relu_aux", "gelu_aux", AUX_SCALE, *SCALES.values())
 _WIDE: Final = {"float16": "float32", "bfloat16": "float32"}
 """What is converted before a function sees it: numba has no arithmetic for 16 bits on the CPU."""
 
@@ -52,7 +53,7 @@ def epilog_of(function: Any) -> Epilog:
     for name in extra:
         if name in _TAKEN:
             raise ValueError(
-                f"The epilog {plain.__name__!r} has a parameter {name!r}, which is the name of an operand. Rename it."
+                f"The epilog {plain.__name__!r} has a parameter {name!r}, which is the name of an operand of some products. Rename it."
             )
     frozen = freeze(plain)
     return Epilog(

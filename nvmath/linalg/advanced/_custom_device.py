@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..._core import kernels
+from ..._core.arrays import Adapter
 from ..._core.layout import contiguous, size
+from ..._core.place import Cuda
+from .._buffers import Buffers
 from .._matrix import Operand, matrix_of
 from ._custom import value_type
 from ._problem import MatmulProblem
-
-Allocate = Callable[[int, int, int], tuple[int, Any]]
 
 
 class UserArrays:
     """The arrays of one function: those that it can read as they are, and copies of the others at each call."""
 
-    def __init__(self, problem: MatmulProblem, names: tuple[str, ...], device: int, allocate: Allocate) -> None:
-        self.problem, self.device, self.allocate = problem, device, allocate
+    def __init__(self, problem: MatmulProblem, names: tuple[str, ...], place: Cuda, adapter: Adapter) -> None:
+        self.problem, self.device = problem, place.device_id
         self.positions = [names.index(name) for name in problem.epilog.inputs]
         self.movers = [self._mover(each) for each in problem.arrays]
+        self.buffers = Buffers([mover[1] for mover in self.movers if mover is not None], place, adapter)
 
     def _mover(self, operand: Operand) -> tuple[Callable[[int, int, int], None], int] | None:
         """Return what copies an array, and the size of the copy; None when it is read as it is."""
@@ -47,16 +50,16 @@ class UserArrays:
                 arguments, f"array{index}_step", (ctypes.c_longlong * len(order))(*(by_axis[axis] for axis in order))
             )
 
-    def point(self, arguments: Any, operands: list[int], stream: int) -> list[Any]:
-        """Set the addresses; return the owners of copies, which must live until the kernel is queued."""
-        owners = []
-        for index, (position, mover) in enumerate(zip(self.positions, self.movers, strict=True)):
-            address = operands[position]
-            if mover is not None:
-                move, nbytes = mover
-                copy, owner = self.allocate(max(1, nbytes), self.device, stream)
-                owners.append(owner)
-                move(address, copy, stream)
-                address = copy
-            setattr(arguments, f"array{index}", address)
-        return owners
+    @contextmanager
+    def read(self, arguments: Any, operands: list[int], stream: int) -> Iterator[None]:
+        """Set the addresses for a kernel that is queued inside of the ``with`` statement, since copies live no longer."""
+        with self.buffers.lent(stream) as lent:
+            copies = iter(lent)
+            for index, (position, mover) in enumerate(zip(self.positions, self.movers, strict=True)):
+                address = operands[position]
+                if mover is not None:
+                    copy = next(copies)
+                    mover[0](address, copy, stream)
+                    address = copy
+                setattr(arguments, f"array{index}", address)
+            yield

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from itertools import pairwise
 from math import prod
+from numbers import Number
 from typing import Any, Final
 
 import numpy as np
@@ -192,18 +193,21 @@ LOCATED        if row_step == 1:
 
 
 def _plainly(function: Callable[..., Any], values: Array, arrays: list[Array], problem: MatmulProblem) -> None:
-    """Call the function with whole arrays if it takes that, else once for each element."""
-    rows, columns = np.arange(problem.m)[:, None], np.arange(problem.n)[None, :]
+    """Call the function once for each element: with whole arrays it may run as well, and mean something else."""
     for entry in np.ndindex(values.shape[:-2]):
         own = [each[_entry(each, entry)] if each.ndim > 2 else each for each in arrays]
         matrix = values[entry]
-        try:
-            made = np.broadcast_to(function(matrix.copy(), rows, columns, *own), matrix.shape)
-        except Exception:
-            made = np.empty_like(matrix)
-            for index in np.ndindex(matrix.shape):
-                made[index] = function(matrix[index], *index, *own)
-        matrix[...] = made
+        for index in np.ndindex(matrix.shape):
+            matrix[index] = _number(function(matrix[index], *index, *own), matrix.dtype)
+
+
+def _number(made: Any, dtype: Any) -> Any:
+    """Return what a function returned, if it is a number that the result can hold."""
+    if not isinstance(made, Number | np.bool_):
+        raise ValueError(f"The epilog must return a number for each element, not {made!r}.")
+    if dtype.kind != "c" and isinstance(made, complex | np.complexfloating):
+        raise ValueError(f"The epilog returned {made!r}, but the result is {dtype}: return a real number, its .real perhaps.")
+    return made
 
 
 def _entry(array: Array, entry: tuple[int, ...]) -> tuple[int, ...]:

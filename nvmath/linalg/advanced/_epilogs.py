@@ -152,6 +152,18 @@ def coerce_epilog(value: Any) -> Epilog:
         ) from None
 
 
+def require_mapping(inputs: Any) -> None:
+    """Check the kind of ``epilog_inputs``.
+
+    Raises
+    ------
+    TypeError
+        It is no dict.
+    """
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError(f"epilog_inputs must be None or a dict of arrays by name, not {type(inputs).__name__}.")
+
+
 def check_epilog_inputs(epilog: Epilog, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the inputs of an epilog in its order.
 

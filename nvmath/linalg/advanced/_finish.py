@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import nullcontext
 from math import prod
 from typing import Any, Final
 
@@ -38,7 +39,7 @@ class Finish:
         output_ptrs: list[int],
     ) -> None:
         self.rest, self.names, self.scalars, self.output_ptrs = rest, names, scalars, output_ptrs
-        self.device, self.allocate = place.device_id, adapter.allocate
+        self.place, self.adapter, self.device = place, adapter, place.device_id
         self.arrays: UserArrays | None = None
         self.outputs = dict(rest.problem.outputs) if rest.gives else {}
         self.position = {name: index for index, (name, _) in enumerate(rest.problem.outputs)}
@@ -88,7 +89,7 @@ class Finish:
             self._set(f"{part.name}_inner", part.inner(problem.n, grain))
         self._set("count", self.count)
         self._set("rows", problem.m)
-        self.arrays = UserArrays(problem, self.names, self.device, self.allocate) if problem.arrays else None
+        self.arrays = UserArrays(problem, self.names, self.place, self.adapter) if problem.arrays else None
         if self.arrays is not None:
             self.arrays.describe(self.arguments, order)
         self.function = self._compiled(order, grain)
@@ -175,11 +176,10 @@ class Finish:
                     driver.memset_d8_async(self.output_ptrs[position], 0, self.zero_nbytes[name], stream)
         beta = complex(self.scalars.values[1])
         arguments.beta[0], arguments.beta[1] = beta.real, beta.imag
-        copies = self.arrays.point(arguments, operands, stream) if self.arrays is not None else None
-        driver.launch_kernel(
-            self.function, self.blocks, 1, 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
-        )
-        del copies
+        with nullcontext() if self.arrays is None else self.arrays.read(arguments, operands, stream):
+            driver.launch_kernel(
+                self.function, self.blocks, 1, 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
+            )
 
 
 class _Sum:

@@ -239,9 +239,8 @@ def _locate(k: int, steps: list[str]) -> str:
 
 def sum_source(source: DType, target: DType, rank: int) -> str:
     """Return the text of sums: one block for each."""
-    value = VALUE[source.name]
     return f"""{_CONVERSIONS}
-typedef {value} V;
+typedef double V;  // many terms of one sign: in single precision the sum would be off by more than its last digits
 struct Arguments {{
     const {STORAGE[source.name]}* source;
     {STORAGE[target.name]}* target;

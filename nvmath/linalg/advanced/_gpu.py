@@ -12,6 +12,7 @@ from ..._core.place import Cuda
 from ..._core.route import Launch
 from ...bindings._load import find_library
 from ...bindings.cublasLt import cuBLASLtError
+from .._buffers import Buffers
 from . import _records as records
 from ._algorithm import Algorithm
 from ._cublaslt import CublasLtPlan, NoAlgorithmError
@@ -170,15 +171,24 @@ class GpuMatmulPlan:
             return product
         positions = [index for index, name in enumerate(self.names) if name in plan.names]
         nbytes = size((*self.problem.batch, self.problem.m, self.problem.n)) * rest.source.dtype.itemsize
-        device, allocate, scratch = self.place.device_id, self.adapter.allocate, rest.scratch
 
-        def run(*arguments: int) -> None:
-            *operands, result, stream = arguments
-            target, _owner = allocate(nbytes, device, stream) if scratch else (result, None)
+        def run(operands: list[int], target: int, result: int, stream: int) -> None:
             product(*(operands[position] for position in positions), target, stream)
             finish(operands, target, result, stream)
 
-        return run
+        def direct(*arguments: int) -> None:
+            *operands, result, stream = arguments
+            run(operands, result, result, stream)
+
+        def through_scratch(*arguments: int) -> None:
+            *operands, result, stream = arguments
+            with buffers.lent(stream) as (target,):
+                run(operands, target, result, stream)
+
+        if not rest.scratch:
+            return direct
+        buffers = Buffers((nbytes,), self.place, self.adapter)
+        return through_scratch
 
     def close(self) -> None:
         """Queue the descriptors for destruction."""

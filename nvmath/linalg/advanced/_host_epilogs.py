@@ -148,7 +148,8 @@ def _summing(
 
     def add_up(pointers: tuple[int, ...], values: Array) -> None:
         terms = values if operand is None else view(pointers[at])
-        sums = terms.sum(axis=axis)
+        exact = np.result_type(terms.dtype, np.float64)  # NumPy adds one after the other where the terms do not lie side by side
+        sums = terms.sum(axis=axis, dtype=exact).astype(np.result_type(terms.dtype, np.float32))
         _put(np.broadcast_to(sums, shape), output_ptrs[position], shape, strides, _row_of(sums), matrix.dtype)
 
     return add_up

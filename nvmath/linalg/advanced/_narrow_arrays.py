@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from ._scales import BLOCKS, Blocked, BlockScalingFormat, tiled, untiled
 _NUMPY: Final = NumpyPackage(np)
 _UINT8: Final = DTYPES["uint8"]
 _SAFE: Final = 2.0**60
-"""Scales between this and its inverse leave products of 8-bit numbers in the range of float32, whatever they add up to."""
+"""Scales, and products of two, between this and its inverse leave the products of 8-bit numbers in the range of float32, summed up too."""
 
 
 def codes_at(ptr: int, matrix: Matrix, batch: Ints) -> Array:
@@ -119,11 +120,13 @@ class Factor:
 
 def wide(*scales: Array) -> bool:
     """Whether values times these scales may leave the range of float32 before they are summed up."""
+    ends = [(1.0, 1.0)]
     for each in scales:
         sizes = np.abs(each[np.isfinite(each) & (each != 0)])
-        if sizes.size and not (sizes.min() >= 1 / _SAFE and sizes.max() <= _SAFE):
-            return True
-    return False
+        if sizes.size:
+            ends.append((float(sizes.min()), float(sizes.max())))
+    products = [(prod(low for low, _ in some), prod(high for _, high in some)) for some in (*([each] for each in ends), ends)]
+    return any(low < 1 / _SAFE or high > _SAFE for low, high in products)
 
 
 def largest(values: Array) -> Any:

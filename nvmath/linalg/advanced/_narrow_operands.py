@@ -7,6 +7,7 @@ import numbers
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,8 @@ from ._options import MatmulOptions
 from ._preferences import MatmulQuantizationScales
 
 _IGNORED: Final = "quantization_scales are ignored: they are for narrow-precision operands only."
+
+_LARGEST: Final = float(np.finfo(np.float32).max)
 
 
 def any_narrow(a: Any, b: Any) -> bool:
@@ -102,7 +105,10 @@ def _operand(name: str, value: Any, adapter: Adapter, device: int | str, blocks:
             f"The scale of {name} must be a tensor with a value for each block when block_scaling=True, not the number {value!r}. "
             "create_mxfp8_scale() makes one, to_block_scale() brings others into order."
         )
-    return _full(adapter.name, float(value), device)
+    number = float(value)
+    if isfinite(number) and abs(number) > _LARGEST:
+        raise ValueError(f"The scale of {name}, {value!r}, is too large for float32.")
+    return _full(adapter.name, number, device)
 
 
 def _full(package: str, value: float, device: int | str) -> Any:

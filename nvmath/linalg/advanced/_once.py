@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..._core import log
-from ..._core.arrays import adapter_of
+from ..._core.arrays import TRACKED, adapter_of
 from ..._core.cache import plan_cache
 from ..._core.untraced import untraced
 from ._api import BETA, Matmul
 from ._coerce import coerce, coerce_qualifiers
-from ._epilogs import check_epilog_inputs, coerce_epilog
+from ._epilogs import check_epilog_inputs, coerce_epilog, require_mapping
 from ._narrow import AUX_SCALE
 from ._narrow_operands import split_inputs
 from ._operation import scales_of
@@ -98,6 +98,7 @@ def matmul(
             type(a), look_a, ptr_a & 15, type(b), look_b, ptr_b & 15,
         )  # fmt: skip
     else:
+        require_mapping(epilog_inputs)
         objs, epilog_inputs = _listed(a, b, c, beta, epilog, epilog_inputs, scales, stream)
         name: Any = _PLAIN if c is None else _WITH_C
         ptrs, seen = (), [(name, *scales) if scales else name, epilog, qualifiers, options, preferences, execution]
@@ -197,7 +198,8 @@ def _open(
         algorithms = None if algorithm is None else [algorithm]
         product.plan(preferences=chosen, algorithms=algorithms, epilog=epilog, epilog_inputs=inputs, stream=stream)
         product._kept = product._runner(None)
-        product._simple = not (product._inplace or product._route.across)
+        tracked = any(view.flags & TRACKED for view in product._views)  # then every call warns
+        product._simple = not (product._inplace or product._route.across or tracked)
         if product._simple:
             product._forget()
     except BaseException:

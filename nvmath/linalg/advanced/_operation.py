@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core import log
-from ..._core.arrays import CONJ, UNTIDY, View, adapter_of
+from ..._core.arrays import CONJ, TRACKED, UNTIDY, View, adapter_of
 from ..._core.errors import InvalidStateError
 from ..._core.layout import dense, normalise, stride_order
 from ..._core.memory import Workspace
@@ -18,7 +18,7 @@ from .._matrix import Matrix, Operand
 from . import _auxiliary as auxiliary
 from ._algorithm import Algorithm
 from ._coerce import coerce
-from ._epilogs import NO_EPILOG, Epilog
+from ._epilogs import NO_EPILOG, Epilog, require_mapping
 from ._narrow import AUX_SCALE
 from ._narrow_operands import any_narrow, scale_operands, split_inputs
 from ._narrow_rules import check_extents
@@ -153,6 +153,11 @@ class MatmulOperation(Operation):
         held: dict[str, Any] = {}
         return super()._into(runner.alone(held), out, stream), held
 
+    def _warn_of_inputs(self) -> None:
+        """Warn of gradients that inputs of the epilog need, unless construction has warned of the operands."""
+        if not any(view.flags & TRACKED for view in self._views[: self._own]):
+            self._warn_of_gradients()
+
     def _same(self, old: MatmulProblem, new: MatmulProblem) -> str:
         return differences(old, new, layouts=isinstance(self._device, int))
 
@@ -216,6 +221,7 @@ class MatmulOperation(Operation):
         self, a: Any, b: Any, c: Any, inputs: Mapping[str, Any] | None, scales: Any, stream: Any
     ) -> tuple[Any, ...]:
         """Return the operands in the order of the launch, None for those that are not given."""
+        require_mapping(inputs)
         extra = self._names[self._own :]
         with_c = "c" in self._names
         if c is not None and not with_c:
@@ -266,6 +272,7 @@ class MatmulOperation(Operation):
         """Multiply operands of the planned metadata the long way round, and forget them again."""
         if not self._objs:
             self._reset_checked(objs, stream)
+            self._warn_of_gradients()
         try:
             return self._run(self._runner(None), stream, True, out)
         finally:

@@ -58,7 +58,7 @@ class MatmulOptions:
     ValueError
         A field has a value that it may not have.
     TypeError
-        The allocator has neither ``memalloc`` nor ``memalloc_async``.
+        The allocator has neither ``memalloc`` nor ``memalloc_async``, or the logger is no logger.
 
     Examples
     --------
@@ -97,6 +97,8 @@ class MatmulOptions:
         self.handle = None if self.handle is None else natural(self.handle, "MatmulOptions.handle, a cuBLASLt handle,")
         self.memory_limit = "80%" if self.memory_limit is None else self.memory_limit
         limits.check(self.memory_limit)
+        if self.logger is not None and not isinstance(self.logger, logging.Logger | logging.LoggerAdapter):
+            raise TypeError(f"MatmulOptions.logger must be a logging.Logger, not {type(self.logger).__name__}.")
         if self.allocator is not None and not isinstance(
             self.allocator, BaseCUDAMemoryManager | BaseCUDAMemoryManagerAsync
         ):

@@ -104,7 +104,7 @@ def specify(
     preferences : MatmulEpilogPreferences, optional
         For its auxiliary output.
     keep : Matrix, optional
-        The layout of D to keep, of an earlier problem with the same extents.
+        The layout of D to keep, of an earlier problem with the same extents; ignored if there are other batch axes.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _result(
     if options.inplace:
         assert c is not None
         return c
-    if keep is not None:
+    if keep is not None and len(keep.batch_strides) == len(batch):  # else the caller will hear what does not fit
         return keep
     column = epilog.column or (c is not None and c.cols != n)
     leader = a if c is None else c

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -38,7 +39,7 @@ class Scalars:
         Raises
         ------
         ValueError
-            A value cannot be converted to the scale type.
+            A value cannot be converted to the scale type, or is too large for it.
         """
         kind = self.array.dtype
         return [
@@ -59,10 +60,13 @@ def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:
         if isinstance(value, str | bytes) or (not complex_ and np.iscomplexobj(value)):
             raise TypeError
         if dtype.kind == "i":
-            if int(value) != value or abs(int(value)) > np.iinfo(dtype).max:
+            if int(value) != value or not np.iinfo(dtype).min <= int(value) <= np.iinfo(dtype).max:
                 raise TypeError
             return int(value)
-        return complex(value) if complex_ else float(value)
+        number = complex(value) if complex_ else float(value)
     except (TypeError, ValueError, OverflowError):
         needed = {"c": "a complex number", "i": "an integer"}.get(dtype.kind, "a real number")
         raise ValueError(f"{name} = {value!r} cannot be converted to {dtype}. Pass {needed}.") from None
+    if any(isfinite(part) and abs(part) > float(np.finfo(dtype).max) for part in (number.real, number.imag)):
+        raise ValueError(f"{name} = {value!r} is too large for {dtype}.")
+    return number

@@ -14,6 +14,7 @@ from ..._core.layout import Ints
 from ..._core.place import Cuda
 from ..._core.route import Launch
 from ...bindings import _seam, cublas
+from .._buffers import Buffers
 from .._gemm import CUBLAS, LETTERS
 from .._matrix import Matrix
 from ._handles import handle_of, handle_on
@@ -26,6 +27,9 @@ from ._scalars import Scalars
 Call = Callable[[int, int, int, int], None]
 """Called with the addresses of the two factors and of the target, and with the stream."""
 
+Loads = list[tuple[int, Callable[[int, int, int], object]]]
+"""Positions of operands, and what copies them: called with two addresses and the stream."""
+
 _FREE: Final = (NOTHING, "diagonal")
 _DEFAULT_ALGORITHM: Final = -1
 _MOST: Final = 2**31 - 1
@@ -37,7 +41,7 @@ _N, _T, _C = 0, 1, 2
 
 
 class CublasPlan:
-    """A product on a GPU; it owns nothing but the arguments of the calls."""
+    """A product on a GPU: the arguments of the calls, and what graphs that were captured need."""
 
     workspace_nbytes = 0
     nbytes = 0
@@ -50,8 +54,21 @@ class CublasPlan:
         self.product = None if problem.empty else lower(problem, CUBLAS)
         self.one = np.ones(1, scalars.array.dtype)
         self.idle: Launch | None = None
-        if self.product is not None and self.product.routine not in _FREE:
-            handle_of(self.device, 0)  # a capture could not make one
+        self.steps: Launch | None = None  # what there is to do besides a call of the library, or instead of it
+        self.call: Call | None = None
+        if self.product is not None:
+            with place.current():
+                self._prepare(self.product)
+
+    def _prepare(self, product: Product) -> None:
+        """Make a handle and load our own kernels, since a capture could not."""
+        if product.routine in _FREE:
+            self.steps = self._combined(product)
+            return
+        handle_of(self.device, 0)
+        self.call = self._gemm(product) if product.routine == "gemm" else self._structured(product)
+        if not product.alone:
+            self.steps = self._stepwise(product, self.call)
 
     @property
     def description(self) -> str:
@@ -63,19 +80,18 @@ class CublasPlan:
         product = self.product
         if product is None:
             return lambda *pointers: None
-        with self.place.current():
-            if product.routine in _FREE:
-                return self._combined(product)
-            call = self._gemm(product) if product.routine == "gemm" else self._structured(product)
-            several = None if product.alone else self._stepwise(product, call)
+        call, steps = self.call, self.steps
+        if call is None:
+            assert steps is not None
+            return steps
         first, second = self.names.index(product.first.name), self.names.index(product.second.name)
         values = self.scalars.values
 
         def launch(*pointers: int) -> None:
             if values[0] == 0:
                 self._idle(*pointers)
-            elif several is not None:
-                several(*pointers)
+            elif steps is not None:
+                steps(*pointers)
             else:
                 call(pointers[first], pointers[second], pointers[-2], pointers[-1])
 
@@ -161,33 +177,45 @@ class CublasPlan:
     def _stepwise(self, product: Product, call: Call) -> Launch:
         """Copies of what the library cannot read, C into the target, the product, C added, the target stored."""
         index = {name: position for position, name in enumerate(self.names)}
-        device, allocate = self.device, self.adapter.allocate
         first, second, addend = index[product.first.name], index[product.second.name], index.get("c", 0)
-        loads = [(index[load.name], loader(device, load), load.nbytes) for load in product.loads]
-        seed = None if product.seed is None else loader(device, product.seed)
+        seed = None if product.seed is None else loader(self.device, product.seed)
         finish = self._finish(product)
-        store = product.store
-        scratch_nbytes = prod(store.shape) * store.source.dtype.itemsize if product.scratch else 0
+        loads, sizes, scratch = self._loads(product), [load.nbytes for load in product.loads], product.scratch
+        if scratch:
+            sizes.append(prod(product.store.shape) * product.store.source.dtype.itemsize)
         values = self.scalars.values
 
-        def run(*pointers: int) -> None:
-            *operands, result, stream = pointers
-            owners, final, c = [], result, operands[addend]
-            for position, load, nbytes in loads:
-                scratch, owner = allocate(nbytes, device, stream)
-                owners.append(owner)
-                load(operands[position], scratch, stream)
-                operands[position] = scratch
-            if scratch_nbytes:
-                result, owner = allocate(scratch_nbytes, device, stream)
-                owners.append(owner)
+        def queue(operands: list[int], result: int, stream: int, buffers: list[int]) -> None:
+            c, target = operands[addend], buffers[-1] if scratch else result
+            load_all(loads, operands, buffers, stream)
             if seed is not None and values[1] != 0:
-                seed(c, result, stream)
-            call(operands[first], operands[second], result, stream)
+                seed(c, target, stream)
+            call(operands[first], operands[second], target, stream)
             if finish is not None:
-                finish(result, c, final, stream)
+                finish(target, c, result, stream)
 
-        return run
+        return self._lending(sizes, queue)
+
+    def _loads(self, product: Product) -> Loads:
+        """Return the copies of operands: the position of each, and what makes it."""
+        return [(self.names.index(load.name), loader(self.device, load)) for load in product.loads]
+
+    def _lending(self, sizes: list[int], queue: Callable[[list[int], int, int, list[int]], None]) -> Launch:
+        """Return a launch of steps that get buffers of these sizes, if there are any."""
+
+        def plain(*pointers: int) -> None:
+            *operands, result, stream = pointers
+            queue(operands, result, stream, [])
+
+        def lending(*pointers: int) -> None:
+            *operands, result, stream = pointers
+            with buffers.lent(stream) as lent:
+                queue(operands, result, stream, lent)
+
+        if not sizes:
+            return plain
+        buffers = Buffers(sizes, self.place, self.adapter)
+        return lending
 
     def _finish(self, product: Product) -> Callable[[int, int, int, int], object] | None:
         """Return what adds C and stores the target, given the addresses of the target, of C and of D, and the stream."""
@@ -206,7 +234,7 @@ class CublasPlan:
     def _combined(self, product: Product) -> Launch:
         """One pass over memory: the product with a diagonal, or the sum of nothing, and C; after copies, if any."""
         problem, index = self.problem, {name: position for position, name in enumerate(self.names)}
-        loads = [(index[load.name], loader(self.device, load), load.nbytes) for load in product.loads]
+        loads = self._loads(product)
         diagonal, factor = product.first.matrix, product.second.matrix
         times = product.routine == "diagonal"
         x = g = None
@@ -220,22 +248,24 @@ class CublasPlan:
         )  # fmt: skip
         start = first_of(diagonal, product.structure) * diagonal.dtype.itemsize if times else 0
         first, second, addend = index[product.first.name], index[product.second.name], index.get("c", 0)
-        device, allocate = self.device, self.adapter.allocate
 
-        def run(*pointers: int) -> None:
-            *operands, result, stream = pointers
-            owners, c = [], operands[addend]
-            for position, load, nbytes in loads:
-                scratch, owner = allocate(nbytes, device, stream)
-                owners.append(owner)
-                load(operands[position], scratch, stream)
-                operands[position] = scratch
+        def queue(operands: list[int], result: int, stream: int, buffers: list[int]) -> None:
+            c = operands[addend]
+            load_all(loads, operands, buffers, stream)
             combine(operands[second], result, operands[first] + start, c, stream)
 
-        return run
+        return self._lending([load.nbytes for load in product.loads], queue)
 
     def close(self) -> None:
-        """Nothing is owned."""
+        """Give up what graphs needed."""
+        self.steps = self.idle = None
+
+
+def load_all(loads: Loads, operands: list[int], buffers: list[int], stream: int) -> None:
+    """Queue the copies of operands into buffers, which take their places."""
+    for (position, load), buffer in zip(loads, buffers, strict=False):  # the target may have one more
+        load(operands[position], buffer, stream)
+        operands[position] = buffer
 
 
 def _strides(matrix: Matrix) -> Ints:

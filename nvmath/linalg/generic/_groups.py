@@ -9,6 +9,7 @@ from ..._core.errors import join
 from ..._core.options import coerce_options
 from ._api import NO_BETA, Matmul, check_single
 from ._options import MatmulOptions
+from ._order import Block, check_order
 
 
 class MatmulGroup(Matmul):
@@ -57,6 +58,7 @@ class MatmulGroup(Matmul):
                            execution=execution, stream=stream)
                 )  # fmt: skip
                 self._check_alike()
+            self._check_apart()
         except BaseException:
             self._free_members()
             raise
@@ -75,6 +77,21 @@ class MatmulGroup(Matmul):
                 f"All entries must have the same dtype: entry 0 is {first._problem.d.dtype}, entry {len(self._members) - 1} is "
                 f"{last._problem.d.dtype}. Convert them first."
             )
+
+    def _check_apart(self) -> None:
+        """Refuse results in the place of what is read later."""
+        if self.options.inplace and all(len(member._objs) == 3 for member in self._members):
+            self._check_written("c", [member._objs[2] for member in self._members])
+
+    def _check_written(self, name: str, targets: Any) -> None:
+        """Refuse arrays that would be overwritten before they are read, or twice; one product comes after the other."""
+        written = [Block.of(target, name, index, True) for index, target in enumerate(targets) if target is not None]
+        last = {
+            id(obj): Block.of(obj, operand, index, False)
+            for index, member in enumerate(self._members)
+            for operand, obj in zip(member._names, member._objs, strict=False)
+        }
+        check_order([*written, *last.values()])
 
     # --- phases -------------------------------------------------------------------------------------------------------
 
@@ -99,6 +116,8 @@ class MatmulGroup(Matmul):
         if out is not None and (not isinstance(out, list | tuple) or len(out) != self._count):
             raise ValueError(f"out must be a sequence of {self._count} arrays, one for each product.")
         targets = [None] * self._count if out is None else out
+        if out is not None:
+            self._check_written("out", targets)
         return [call(member, target) for member, target in zip(self._members, targets, strict=True)]
 
     def reset_operands(
@@ -109,10 +128,12 @@ class MatmulGroup(Matmul):
         changed: list[tuple[Matmul, tuple[Any, ...], list[Any]]] = []
         try:
             for member, keywords in self._entries(a, b, c, alpha, beta):
-                changed.append((member, member._objs, list(member._scalars.values)))
+                before = member, member._objs, list(member._scalars.values)
                 member.reset_operands(**keywords, stream=stream)
+                changed.append(before)
+            self._check_apart()
         except BaseException:
-            for member, objs, scalars in changed[:-1]:  # the last one has changed nothing
+            for member, objs, scalars in changed:
                 _restore(member, objs, scalars, stream)
             raise
 

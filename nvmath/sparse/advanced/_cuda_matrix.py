@@ -16,6 +16,7 @@ from ...bindings import _cuda as driver
 from ._cuda_kernel import Kernel
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
+from ._order import Order
 from ._pattern import Array, Assembly, check, coordinates, is_canonical
 from ._problem import SystemProblem
 from ._sides import Matrix
@@ -35,6 +36,8 @@ class DeviceMatrix:
         The one.
     place, adapter
         The GPU, and the package that gives memory.
+    order : Order
+        The order of the calls of the solver.
     transposed : bool
         Whether the transpose is to be read.
 
@@ -48,14 +51,11 @@ class DeviceMatrix:
         Number of entries that cuDSS reads.
     """
 
-    def __init__(self, problem: SystemProblem, matrix: Matrix, place: Cuda, adapter: Adapter, transposed: bool) -> None:
-        self.problem, self.matrix, self.place, self.adapter, self.transposed = (
-            problem,
-            matrix,
-            place,
-            adapter,
-            transposed,
-        )
+    def __init__(
+        self, problem: SystemProblem, matrix: Matrix, place: Cuda, adapter: Adapter, order: Order, transposed: bool
+    ) -> None:
+        self.problem, self.matrix, self.place, self.adapter = problem, matrix, place, adapter
+        self.order, self.transposed = order, transposed
         self.kind, self.part = problem.kind, problem.part
         self.offsets, self.indices, self.nnz = problem.offsets, problem.indices, matrix.counts[2]
         types = problem.offsets, problem.indices, problem.dtype
@@ -76,7 +76,7 @@ class DeviceMatrix:
         first, second = self.pattern(ptrs, stream, host)
         matrix, kind = self.matrix, self.problem.kind
         check(first, second, matrix.n, matrix.format, matrix.block)
-        self._owners.clear()
+        self.close()
         self._keep(ptrs, first, second, stream, host)
         self._assembled = None
         self.kind = Kind.GENERAL if self._unknown else kind
@@ -217,8 +217,10 @@ class DeviceMatrix:
         return made, fetch(self.raw(ptrs)[2], matrix.counts[2], problem.dtype, stream)
 
     def close(self) -> None:
-        """Give the memory up."""
-        self._owners.clear()
+        """Give the memory up, behind the last call."""
+        owners, self._owners = self._owners, []
+        if owners:
+            self.order.discard(list.clear, owners)
 
 
 def fetch(ptr: int, count: int, kind: DType, stream: int) -> Array:

@@ -12,7 +12,6 @@ from ..._core import kernels
 from ..._core.arrays import Adapter
 from ..._core.layout import dense
 from ..._core.place import Cuda
-from ..._core.route import refuse_capture
 from ..._core.staging import upload
 from ...bindings import cudss
 from ._condition import LARGEST_ERROR, error_of_known, estimate, unproven, whole
@@ -54,7 +53,7 @@ class CudssPlan:
     options : DirectSolverOptions
         What was asked.
     lease : Lease
-        The handle of cuDSS.
+        The handle of cuDSS, and the order of the calls of the solver.
     memory : HybridMemoryModeOptions
         Whether factors may be kept in host memory.
     hybrid : bool
@@ -78,7 +77,7 @@ class CudssPlan:
         self.replaced = 0
         """Number of pivots that the factorization replaced."""
         self._count = 0  # of factorizations
-        self._matrix = DeviceMatrix(problem, matrix, place, adapter, transposed)
+        self._matrix = DeviceMatrix(problem, matrix, place, adapter, lease.order, transposed)
         self._residual: Residual | None = None
         self._judgement: Judgement | None = None
         self._pending = False
@@ -94,12 +93,15 @@ class CudssPlan:
         system.unmatch()
         self._drop_child()
         self.factorized = self._pending = False
+        self._drop_residual()
         matrix.analyse(ptrs, stream, host)
         if not matrix.nnz:
             raise SingularSystemError("The matrix a has no entries, so it is singular.")
         system.describe(matrix, matrix.pointers(ptrs, stream))
         (types, part), hermitian = matrix.judged_as, self.problem.kind in (Kind.HERMITIAN, Kind.HPD)
-        self._residual = Residual(self.n, self.problem.dtype, types, hermitian, part, self.place, self.adapter)
+        self._residual = Residual(
+            self.n, self.problem.dtype, types, hermitian, part, self.place, self.adapter, matrix.order
+        )
         self._prepare(ANALYSIS, ptrs, stream)
         self.nbytes = system.data.memory().get("permanent_device_memory", 0)
 
@@ -113,7 +115,7 @@ class CudssPlan:
 
     def factorize(self, ptrs: Pointers, stream: int, host: Pointers | None) -> str:
         """Factorize the present values; blocks, since whether it succeeded is known only then. Return what to warn of."""
-        overdue = self._overdue()
+        overdue = self._overdue(stream)
         self.factorized = False
         if not self._matrix.accepts(ptrs, stream, host):
             raise PatternChangedError
@@ -142,12 +144,14 @@ class CudssPlan:
         self.replaced = self._system.data.scalar("npivots")
         if not self.replaced:
             return "", None
-        found = error_of_known(self._whole(ptrs), lambda b: self._solve_on_host(ptrs, b[:, None], "N")[:, 0])
+        found = error_of_known(
+            self._whole(ptrs, stream), lambda b: self._solve_on_host(ptrs, b[:, None], "N", stream)[:, 0]
+        )
         return ("", None) if found <= LARGEST_ERROR else (unproven("cuDSS", self.replaced, found), None)
 
-    def _whole(self, ptrs: Pointers) -> Any:
+    def _whole(self, ptrs: Pointers, stream: int) -> Any:
         """The matrix in host memory, with all its entries."""
-        pattern, data = self._matrix.on_host(ptrs, self._system.stream)
+        pattern, data = self._matrix.on_host(ptrs, stream)
         half = self.problem.kind is not Kind.GENERAL and self.problem.part is not Part.FULL
         return whole(pattern, data, half, self.problem.kind in (Kind.HERMITIAN, Kind.HPD))
 
@@ -168,8 +172,11 @@ class CudssPlan:
 
     # --- solutions --------------------------------------------------------------------------------------------------------------------
 
-    def solver(self, side: Side, op: str) -> Callable[[Pointers, int, int], Answer]:
-        """Return the function that solves for one right-hand side: addresses of the operands, the result and the stream."""
+    def solver(self, side: Side, op: str, note: Callable[[Judgement], None]) -> Callable[[Pointers, int, int], Answer]:
+        """Return the function that solves for one right-hand side: addresses of the operands, the result and the stream.
+
+        It notes nothing: how good a solution is may be known later, see :meth:`judged`.
+        """
         count, n, dtype, device = side.b.count, self.n, self.problem.dtype, self.place.device_id
         if count == 0:
             return lambda *_: (PERFECT, "")
@@ -214,15 +221,12 @@ class CudssPlan:
 
     def _answer(self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int) -> Answer:
         """Solve as well as it can be done; return the judgement, if it could be waited for, and what to warn of."""
-        checked = self.blocking or self.replaced > 0 or self._stale
-        if checked:
-            refuse_capture(self.place, stream, "a solution that has to be checked")
         self._run(ptrs, b, b_ld, x, x_ld, count, stream)
         self._judgement, self._pending = None, True
-        if not checked:
+        if not (self.blocking or self.replaced or self._stale):
             return None, ""
         retry = self.options.on_failure != "raise"
-        judgement = self._read()
+        judgement = self._read(stream)
         if judgement.refused and retry:
             judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream)
         if judgement.refused and retry:
@@ -241,7 +245,7 @@ class CudssPlan:
         refines = self.options.on_failure != "raise"
         steps = self._system.settings.get("ir_num_steps")
         self._run(ptrs, b, b_ld, x, x_ld, count, stream, max(steps, _STEPS) if refines else steps)
-        return self._read()
+        return self._read(stream)
 
     def _run(
         self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, steps: int | None = None
@@ -254,32 +258,28 @@ class CudssPlan:
         assert self._residual is not None
         self._residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
 
-    def _read(self) -> Judgement:
+    def _read(self, stream: int) -> Judgement:
         assert self._residual is not None
-        with self.place.current():
-            self._judgement, self._pending = self._residual.read(self._system.stream), False
+        self._judgement, self._pending = self._residual.read(stream), False
         return self._judgement
 
-    @property
-    def judgement(self) -> Judgement | None:
-        """Of the last solution; waits for one that is under way."""
+    def judged(self, stream: int) -> Judgement | None:
+        """How good the last solution is; waits for one that is under way."""
         if self._child is not None and self._child._pending:
-            self._judgement = self._child.judgement
-        return self._read() if self._pending else self._judgement
+            self._judgement = self._child.judged(stream)
+        return self._read(stream) if self._pending else self._judgement
 
-    def _overdue(self) -> str:
+    def _overdue(self, stream: int) -> str:
         """What to say of an earlier solution that was not waited for."""
         children = [] if self._child is None else [self._child]
         for plan in (self, *children):
-            if plan._pending and (judgement := plan._read()).refused:
+            if plan._pending and (judgement := plan._read(stream)).refused:
                 return f"An earlier solution, which was not waited for, is not good. {explain(judgement, plan.replaced, 'cuDSS')}"
         return ""
 
     def _transposed(self, ptrs: Pointers, stream: int) -> CudssPlan:
         """The plan of the transpose, factorized for the present factorization."""
         child = self._child
-        if child is None or child._count != self._count:
-            refuse_capture(self.place, stream, "the first solution with the transpose")
         if child is None:
             system, problem = self._system, self.problem
             child = CudssPlan(
@@ -303,24 +303,30 @@ class CudssPlan:
         if child is not None:
             child.close()
 
+    def _drop_residual(self) -> None:
+        residual, self._residual = self._residual, None
+        if residual is not None:
+            residual.close()
+
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
-    def info(self, name: str, ptrs: Pointers) -> Any:
+    def info(self, name: str, ptrs: Pointers, stream: int) -> Any:
         """Return a piece of information."""
-        if name in ("condition", "logdet"):
-            with self.place.current():
-                return self._condition(ptrs) if name == "condition" else slogdet(self._whole(ptrs))
-        return self._system.data.info(name, self.n, self.problem.dtype)
+        if name == "condition":
+            return self._condition(ptrs, stream)
+        if name == "logdet":
+            return slogdet(self._whole(ptrs, stream))
+        return self._system.info(name, self.problem.dtype, stream)
 
-    def _condition(self, ptrs: Pointers) -> float:
-        norm, kept = float(abs(self._whole(ptrs)).sum(axis=0).max()), self.judgement
-        found = estimate(norm, self.n, self.problem.dtype.name, lambda b, op: self._solve_on_host(ptrs, b, op))
+    def _condition(self, ptrs: Pointers, stream: int) -> float:
+        norm, kept = float(abs(self._whole(ptrs, stream)).sum(axis=0).max()), self.judged(stream)
+        found = estimate(norm, self.n, self.problem.dtype.name, lambda b, op: self._solve_on_host(ptrs, b, op, stream))
         self._judgement = kept
         return found
 
-    def _solve_on_host(self, ptrs: Pointers, b: Array, op: str) -> Array:
+    def _solve_on_host(self, ptrs: Pointers, b: Array, op: str, stream: int) -> Array:
         """Solve for columns in host memory, with refinement."""
-        dtype, stream = self.problem.dtype, self._system.stream
+        dtype = self.problem.dtype
         op, conjugated = self._reduced(op)
         rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, dtype.name).reshape(-1, self.n)
         memory = [self.adapter.allocate(max(1, rows.nbytes), self.place.device_id, stream) for _ in range(2)]
@@ -341,7 +347,7 @@ class CudssPlan:
         """Queue everything for destruction, and give the handle back."""
         self._drop_child()
         self._matrix.close()
-        self._residual = None
+        self._drop_residual()
         self._system.close()
 
     def __del__(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..._core.dtypes import DType
-from ..._core.place import Cuda, discard
 from ...bindings import cudss
+from ._cudss_handle import Lease
 from ._options import memory_estimates_dtype
 
 #: name -> (cudssDataParam_t, bytes); 0 stands for the size of an index
@@ -28,10 +28,8 @@ class CudssData:
 
     Parameters
     ----------
-    handle : int
+    lease : Lease
         The handle of cuDSS that it belongs to.
-    place : Cuda
-        The GPU.
 
     Attributes
     ----------
@@ -41,24 +39,22 @@ class CudssData:
 
     indices: DType
 
-    def __init__(self, handle: int, place: Cuda) -> None:
-        self.handle, self.place = handle, place
-        self.data = cudss.data_create(handle)
+    def __init__(self, lease: Lease) -> None:
+        self.handle, self._order = lease.handle, lease.order
+        self.data = cudss.data_create(lease.handle)
 
     def scalar(self, name: str) -> int:
         """Return a number."""
         number, size = SCALARS[name]
         size = size or self.indices.itemsize
         buffer, written = array("q", [0]), array("Q", [0])
-        with self.place.current():
-            cudss.data_get(self.handle, self.data, number, buffer.buffer_info()[0], size, written)
+        cudss.data_get(self.handle, self.data, number, buffer.buffer_info()[0], size, written)
         value = buffer[0]
         return value - 2**32 if size == 4 and value >= 2**31 else value
 
     def _array(self, number: int, count: int, name: str) -> Any:
         made, written = np.empty(count, name), array("Q", [0])
-        with self.place.current():
-            cudss.data_get(self.handle, self.data, number, made.ctypes.data, made.nbytes, written)
+        cudss.data_get(self.handle, self.data, number, made.ctypes.data, made.nbytes, written)
         return made
 
     def memory(self) -> dict[str, int]:
@@ -81,4 +77,4 @@ class CudssData:
         """Queue it for destruction."""
         handle, data, self.data = self.handle, self.data, 0
         if data:
-            discard(lambda data: cudss.data_destroy(handle, data), data)
+            self._order.discard(lambda data: cudss.data_destroy(handle, data), data)

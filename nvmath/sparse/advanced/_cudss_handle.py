@@ -6,8 +6,8 @@ import os
 import threading
 from typing import Final
 
-from ..._core.place import discard
 from ...bindings import _load, cudss
+from ._order import Order
 
 _OLDEST: Final = (0, 8)
 _free: dict[tuple[int, str], list[int]] = {}
@@ -19,8 +19,8 @@ class Lease:
 
     Parameters
     ----------
-    device : int
-        The device, which is current.
+    order : Order
+        The order of the calls of the solver, on a device that is current.
     library : str
         Path of the threading library, or an empty text.
     given : int, optional
@@ -32,11 +32,12 @@ class Lease:
         cuDSS is older than 0.8, whose functions have other arguments.
     """
 
-    def __init__(self, device: int, library: str, given: int | None) -> None:
+    def __init__(self, order: Order, library: str, given: int | None) -> None:
         require_version()
-        self.key = device, library
+        self.order = order
+        self.key = order.device, library
         self.own = given is None
-        self.stream = -1
+        self._stream = -1
         self._users = 1
         if given is not None:
             self.handle = int(given)
@@ -61,17 +62,17 @@ class Lease:
         return self
 
     def on(self, stream: int) -> int:
-        """Return the handle, set to a stream."""
-        if stream != self.stream:
+        """Return the handle, set to a stream. The caller may have set theirs to another one, and cuDSS does not tell."""
+        if stream != self._stream or not self.own:
             cudss.set_stream(self.handle, stream)
-            self.stream = stream
+            self._stream = stream
         return self.handle
 
     def close(self) -> None:
         """Take a user away; behind what these have queued for destruction the handle goes back."""
         self._users -= 1
         if self._users == 0 and self.own:
-            discard(self._give_back, self.handle)
+            self.order.discard(self._give_back, self.handle)
 
     def _give_back(self, handle: int) -> None:
         with _lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._core import memory_limit
+from ..._core.dtypes import DType
 from ..._core.place import Cuda, discard
 from ...bindings import _cuda as driver
 from ...bindings import cudss
@@ -17,6 +18,7 @@ from ._options import HybridMemoryModeOptions
 
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
 _COLUMN_MAJOR: Final = 0
+_LEGACY: Final = (0, 1)  # handles of the default stream
 _MEMORY_MODE, _MEMORY_LIMIT, _REGISTER = (11, "i", 4), (12, "q", 8), (13, "i", 4)
 
 
@@ -48,7 +50,7 @@ class CudssSystem:
         self._sides: dict[tuple[int, int, int], int] = {}
         self.data: Any = None
         try:
-            self.data = CudssData(lease.handle, place)
+            self.data = CudssData(lease)
             self._allow_host_memory()
         except BaseException:
             self.close()
@@ -64,12 +66,6 @@ class CudssSystem:
                 total = driver.device_total_mem(driver.device_get(self.place.device_id))
                 limit = memory_limit.bytes_of(memory.hybrid_device_memory_limit, total, "hybrid_device_memory_limit")
                 self._config.put(_MEMORY_LIMIT, limit)
-
-    @property
-    def stream(self) -> int:
-        """The stream of the last phase."""
-        assert self.lease is not None
-        return self.lease.stream
 
     # --- matching ---------------------------------------------------------------------------------------------------------------------
 
@@ -117,10 +113,20 @@ class CudssSystem:
             cudss.matrix_set_values(made, ptr)
         return made
 
+    def info(self, name: str, dtype: DType, stream: int) -> Any:
+        """Return a piece of information; on a stream, since that of the last phase may have been destroyed."""
+        assert self.lease is not None
+        self.lease.on(stream)
+        return self.data.info(name, self.n, dtype)
+
     def execute(self, phase: int, stream: int, x: int, b: int) -> None:
         """Queue a phase."""
         assert self.lease is not None
         cudss.execute(self.lease.on(stream), phase, self._config.handle, self.data.data, self._matrix, x, b)
+        if stream not in _LEGACY:
+            # Seen with cuDSS 0.8.0: on a stream of one's own x still held the permuted b when the next kernel of that stream read it,
+            # so part of the work is elsewhere, and only the default stream waits for that.
+            driver.ctx_synchronize()
 
     def prepare(self, phase: int, stream: int, ptr: int) -> None:
         """Queue a phase that does not touch x and b; any address does for them."""

@@ -50,7 +50,6 @@ class HostPlan:
     def __init__(self, problem: SystemProblem, matrix: Matrix, rungs: list[Rung], options: DirectSolverOptions) -> None:
         self.problem, self.matrix, self.options = problem, matrix, options
         self.factorized = False
-        self.judgement: Judgement | None = None
         self.shared = False
         self._factorized: Any = None
         self._uneven = False
@@ -209,8 +208,13 @@ class HostPlan:
 
     # --- solutions --------------------------------------------------------------------------------------------------------------------
 
-    def solver(self, side: Side, op: str) -> Callable[[tuple[int, ...], int], tuple[Judgement, str]]:
-        """Return the function that solves for one right-hand side: addresses of the operands and of the result."""
+    def solver(
+        self, side: Side, op: str, note: Callable[[Judgement], None]
+    ) -> Callable[[tuple[int, ...], int], tuple[Judgement, str]]:
+        """Return the function that solves for one right-hand side: addresses of the operands and of the result.
+
+        How good the solution is it notes for the solver that asked, since clones use this plan as well.
+        """
         dtype, item = self.problem.dtype, self.problem.dtype.itemsize
         b_at, x_at = viewer(side.b.shape, side.b.strides, dtype), viewer(side.x.shape, side.x.strides, dtype)
         slot, b_begin, x_begin = side.slot, side.b.start * item, side.x.start * item
@@ -227,7 +231,7 @@ class HostPlan:
             with self._lock:
                 if conjugated:
                     b = b.conj()
-                found = self._answer(self._values(ptrs), b, made, op)
+                found = self._answer(self._values(ptrs), b, made, op, note)
             if conjugated:
                 np.conj(made, made)
             if not in_place:
@@ -236,7 +240,9 @@ class HostPlan:
 
         return run
 
-    def _answer(self, data: Array, b: Array, x: Array, op: str) -> tuple[Judgement, str]:
+    def _answer(
+        self, data: Array, b: Array, x: Array, op: str, note: Callable[[Judgement], None]
+    ) -> tuple[Judgement, str]:
         """Solve as well as it can be done; return the judgement and what to warn of."""
         retry = self.options.on_failure != "raise"
         judgement = self._solve(data, b, x, op, retry)
@@ -247,7 +253,7 @@ class HostPlan:
                     judgement = self._solve(data, b, x, op, retry)
                     if not judgement.refused:
                         break
-        self.judgement = judgement
+        note(judgement)
         if not judgement.refused:
             return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
         reason = explain(judgement, self._engine.pivots, self._engine.library)

@@ -19,11 +19,12 @@ class _Info:
         solver = self._solver
         if not solver.valid_state:
             raise RuntimeError("The solver of this information has been freed.")
+        ptrs = solver._now()
         if solver._plan_object is None:
             raise RuntimeError("plan() must be called first.")
         if factorized and not solver._plan_object.factorized:
             raise RuntimeError("factorize() must be called first.")
-        return solver._plan_object.info(name, solver._ptrs)
+        return solver._plan_object.info(name, ptrs)
 
     def _indices(self, name: str, *, factorized: bool = False) -> Any:
         return np.array(self._get(name, factorized=factorized), self._solver._problem.indices.name)
@@ -124,7 +125,7 @@ class DirectSolverFactorizationInfo(_Info):
         The largest elements are compared. On a GPU this waits for a solution that is under way.
         """
         self._get("info", factorized=True)
-        return self._solver._plan_object.residual  # type: ignore[no-any-return]
+        return self._solver._plan_object.residual(self._solver._notes)  # type: ignore[no-any-return]
 
     @property
     def condition(self) -> Any:

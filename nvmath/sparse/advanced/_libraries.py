@@ -46,6 +46,7 @@ def make_plan(solver: Any) -> SystemsPlan:
 def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
     from ._cudss import CudssPlan
     from ._cudss_handle import Lease
+    from ._order import Order
     from ._threading import threading_library
 
     problem, options = solver._problem, solver.options
@@ -53,7 +54,8 @@ def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
     hybrid = isinstance(solver._asked, ExecutionHybrid)
     plans: list[CudssPlan] = []
     with place.current():
-        lease = Lease(place.device_id, threading_library(options), options.handle)
+        order = Order(place, solver._adapter)
+        lease = Lease(order, threading_library(options), options.handle)
         try:
             for matrix in problem.matrices:
                 plan = CudssPlan(
@@ -67,7 +69,7 @@ def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
             raise
         finally:
             lease.close()
-    return SystemsPlan(problem, plans)
+    return SystemsPlan(problem, plans, order=order)
 
 
 def _on_the_cpu(solver: Any) -> SystemsPlan:

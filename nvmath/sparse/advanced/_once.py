@@ -59,12 +59,15 @@ def _open(a: Any, b: Any, options: Any, settings: Settings, execution: Any, stre
 def _solve(key: Any, solver: DirectSolver, operands: tuple[Any, ...] | None, stream: Any) -> Any:
     """Factorize and solve, and keep the solver; one that fails is given up."""
     try:
+        solver._refuse_capture(stream)
+    except BaseException:
+        plan_cache.give(key, solver)  # nothing has been done with it
+        raise
+    try:
         if operands is not None:
             solver._reset_unchecked(operands, stream)
         solver.factorize(stream=stream)
         result = solver.solve(stream=stream)
-        if solver._gpu is not None:
-            solver._pin_if_captured(stream)
     except BaseException:
         plan_cache.discard(solver)
         raise

@@ -62,7 +62,7 @@ class DirectSolverOptions:
     blocking : {"auto", True}, default "auto"
         ``"auto"`` returns as soon as the work is queued when operands and execution are both on a GPU.
     handle : int, optional
-        A cuDSS handle to use.
+        A cuDSS handle to use. Every call sets its stream, and cuDSS cannot tell which one it was set to before: set it again afterwards.
     on_failure : {"retry", "raise", "warn"}, default "retry"
         What happens when a solution is not as good as the arithmetic allows. ``"retry"`` refines it, then factorizes by stronger
         means (matching, then other pivoting, on the CPU another library), and raises :class:`SingularSystemError` if nothing helps.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from math import log10
 from typing import Any, Final
 
@@ -186,8 +188,9 @@ class PardisoEngine(Engine):
             self._call(_RELEASE, None)
         self._open = False
 
-    def __del__(self) -> None:
-        self.close()
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exiting():  # then modules are half gone, and the memory goes with the process
+            self.close()
 
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,9 @@ from ._info import DirectSolverFactorizationInfo, DirectSolverPlanInfo
 from ._libraries import make_config, make_plan
 from ._operands import Stored, cut, is_packed, like, named, sides_like, take_all
 from ._options import DirectSolverOptions, ExecutionCUDA, ExecutionHybrid, coerce_execution
+from ._order import refuse_capture
 from ._problem import SystemProblem, differences, specify
+from ._residual import Judgement
 
 _OPERATIONS = ("N", "T", "H")
 
@@ -70,7 +72,8 @@ class DirectSolver(Operation):
     (``cudssExecute``). A factorization whose pivots had to be replaced is tried on a right-hand side of random numbers, and solutions
     are checked: if the residual is not as small as the arithmetic allows, the option `on_failure` says what happens. On a GPU with
     ``blocking="auto"`` the residual stays there, since fetching it has to wait: read it from ``factorization_info.residual``; the next
-    call that blocks warns of one that was too large. One object serves one thread at a time; see :meth:`clone_solver`.
+    call that blocks warns of one that was too large. One object serves one thread at a time; see :meth:`clone_solver`. Calls may be on
+    different streams: each waits on the GPU for the one before. None can be captured in a CUDA graph.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class DirectSolver(Operation):
     ) -> None:
         """Look at the operands, and specify the problem."""
         self._asked = asked  # what was said of the execution
+        self._notes: dict[int, Judgement] = {}  # of the last solutions
         self._package, self._sequences = stored[0].package, sequences
         self._metas, self._count = tuple(one.meta for one in stored), 3 * len(stored)
         operands = named(stored, sides, sequences)
@@ -151,8 +155,12 @@ class DirectSolver(Operation):
         return self._problem.result  # type: ignore[no-any-return]
 
     def _launch(self, request: Any) -> Launch:
-        self._plan_object.problem = self._problem  # other right-hand sides need no new plan
-        return self._plan_object.launch(request)  # type: ignore[no-any-return]
+        # Other right-hand sides need no new plan. It may be shared with clones in other threads, so it does not keep them.
+        return self._plan_object.launch(self._problem, request, self._notes)  # type: ignore[no-any-return]
+
+    def _drop_plan(self) -> None:
+        super()._drop_plan()
+        self._notes.clear()
 
     def _same(self, old: SystemProblem, new: SystemProblem) -> str:
         return differences(old, new)
@@ -172,6 +180,20 @@ class DirectSolver(Operation):
             raise RuntimeError(
                 "The operands of this DirectSolver have been released. Give it new ones with reset_operands() first."
             )
+        self._now()
+
+    def _refuse_capture(self, stream: Any) -> None:
+        """Before anything is changed."""
+        if self._gpu is not None:
+            refuse_capture(self._gpu, stream_handle(self, stream))
+
+    def _now(self) -> tuple[int, ...]:
+        """Where the arrays of the matrix have got other memory, it may hold another pattern."""
+        before = self._ptrs[: self._count]
+        ptrs = super()._now()
+        if ptrs[: self._count] != before:
+            self._check_pattern(None)
+        return ptrs
 
     def _host_ptrs(self) -> tuple[int, ...] | None:
         """Addresses of the caller's operands, where they are in host memory."""
@@ -183,6 +205,7 @@ class DirectSolver(Operation):
             return work(self._ptrs)
         with self._place.current():
             handle = stream_handle(self, stream)
+            refuse_capture(self._place, handle)
             with self._adapter.on_stream(self._place.device_id, handle):
                 try:
                     self._refresh(stream)
@@ -220,13 +243,14 @@ class DirectSolver(Operation):
         InvalidDirectSolverState
             The object has been freed.
         RuntimeError
-            The operands have been released, or cuDSS is too old.
+            The operands have been released, cuDSS is too old, or a CUDA graph is being captured on the stream.
         ValueError
             The index arrays of a matrix are not valid.
         """
         self._check_operands()
+        self._refuse_capture(stream)
         self._drop_plan()
-        self._do_plan()
+        self._do_plan(stream)
         plan = self._plan_object
         try:
             self._in_place(stream, plan.analyse)
@@ -253,7 +277,7 @@ class DirectSolver(Operation):
         InvalidDirectSolverState
             The object has been freed.
         RuntimeError
-            The solver is not planned for this pattern, or the operands have been released.
+            The solver is not planned for this pattern, the operands have been released, or a CUDA graph is being captured on the stream.
         SingularSystemError
             The matrix is singular, or not positive definite as was said.
         """
@@ -294,7 +318,7 @@ class DirectSolver(Operation):
         ValueError
             `trans` is none of the three.
         RuntimeError
-            The matrix is not planned and factorized, or the operands have been released.
+            The matrix is not planned and factorized, the operands have been released, or a CUDA graph is being captured on the stream.
         SingularSystemError
             The solution is not as good as the arithmetic allows: the matrix is singular or nearly so, or its values have changed too
             much since it was factorized.
@@ -395,6 +419,8 @@ class DirectSolver(Operation):
             An operand does not fit; the text gives what was expected and what was given.
         ValueError
             Nothing is given, or an operand is missing after :meth:`release_operands`.
+        RuntimeError
+            `a` is given, and a CUDA graph is being captured on the stream: patterns could not be compared.
         """
         self._check_valid()
         if a is None and b is None:
@@ -403,6 +429,8 @@ class DirectSolver(Operation):
             raise ValueError(
                 f"The operands have been released, so both must be given; {'a' if a is None else 'b'} is missing."
             )
+        if a is not None:
+            self._refuse_capture(stream)  # patterns are compared
         arrays = (
             (None,) * self._count if a is None else like(take_all(a), self._package, self._metas, self._sequences[0])
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ..._core.errors import warn
+from ._order import Order
 from ._problem import SystemProblem
 from ._residual import IllConditionedWarning, Judgement, SingularSystemError, worst
 from ._sides import Side
@@ -33,15 +36,14 @@ class Plan(Protocol):
 
     library: str
     factorized: bool
-    judgement: Judgement | None
     shared: bool
     nbytes: int
 
     def factorize(self, ptrs: tuple[int, ...], *stream: int) -> str: ...
 
-    def solver(self, side: Side, op: str) -> Callable[..., Answer]: ...
+    def solver(self, side: Side, op: str, note: Callable[[Judgement], None]) -> Callable[..., Answer]: ...
 
-    def info(self, name: str, ptrs: tuple[int, ...]) -> Any: ...
+    def info(self, name: str, ptrs: tuple[int, ...], *stream: int) -> Any: ...
 
     def close(self) -> None: ...
 
@@ -57,12 +59,14 @@ class SystemsPlan:
         One for each matrix.
     threads : int
         Number of systems that may be under way at once.
+    order : Order, optional
+        On a GPU, the order of the calls.
     """
 
     workspace_nbytes = 0
 
-    def __init__(self, problem: SystemProblem, plans: list[Any], threads: int = 1) -> None:
-        self.problem, self.plans = problem, plans
+    def __init__(self, problem: SystemProblem, plans: list[Any], threads: int = 1, order: Order | None = None) -> None:
+        self.plans, self._batched, self._order = plans, problem.batched, order
         self._users, self._lock = 1, threading.Lock()
         self._pool = ThreadPoolExecutor(threads, "nvmath-systems") if threads > 1 and len(plans) > 1 else None
 
@@ -87,22 +91,31 @@ class SystemsPlan:
 
     def analyse(self, *arguments: Any) -> None:
         """Read the patterns and plan the factorizations."""
-        self._each(lambda plan: plan.analyse(*arguments))
+        with self._turn(arguments):
+            self._each(lambda plan: plan.analyse(*arguments))
 
     def accepts(self, *arguments: Any) -> bool:
         """Whether the matrices still have the patterns that were planned."""
-        return all(plan.accepts(*arguments) for plan in self.plans)
+        with self._turn(arguments):
+            return all(plan.accepts(*arguments) for plan in self.plans)
 
     def factorize(self, *arguments: Any) -> None:
         """Factorize the present values."""
-        for text in self._each(lambda plan: plan.factorize(*arguments)):
+        with self._turn(arguments):
+            texts = self._each(lambda plan: plan.factorize(*arguments))
+        for text in texts:
             if text:
                 warn(text, IllConditionedWarning)
 
-    def launch(self, op: str) -> Callable[..., None]:
-        """Return the function that solves: addresses of the operands and of the result, and on a GPU the stream."""
-        problem = self.problem
-        solvers = [self.plans[side.matrix].solver(side, op) for side in problem.sides]
+    def launch(self, problem: SystemProblem, op: str, notes: dict[int, Judgement]) -> Callable[..., None]:
+        """Return the function that solves a problem with these matrices: addresses of operands and result, on a GPU the stream.
+
+        How good the solution for each right-hand side is it writes to `notes`, which is read by :meth:`residual`.
+        """
+        solvers = [
+            self.plans[side.matrix].solver(side, op, partial(notes.__setitem__, index))
+            for index, side in enumerate(problem.sides)
+        ]
         count = max(side.slot for side in problem.sides) + 1
 
         def run_one(*ptrs: int) -> None:
@@ -118,8 +131,24 @@ class SystemsPlan:
 
         if len(solvers) == 1:
             only = solvers[0]
-            return run_one
-        return run
+        made = run_one if len(solvers) == 1 else run
+        order = self._order
+        if order is None:
+            return made
+
+        def run_in_order(*ptrs: int) -> None:
+            with order.on(ptrs[-1]):
+                made(*ptrs)
+
+        return run_in_order
+
+    def _turn(self, arguments: tuple[Any, ...]) -> AbstractContextManager[Any]:
+        """A phase on a GPU comes behind the one before; its second argument is the stream."""
+        return nullcontext() if self._order is None else self._order.on(arguments[1])
+
+    def _now(self) -> AbstractContextManager[tuple[int, ...]]:
+        """Like a phase, on the current stream; gives the further arguments of plans."""
+        return nullcontext(()) if self._order is None else self._order.now()
 
     def _each(self, work: Callable[[Any], Any]) -> list[Any]:
         return [work(self.plans[0])] if len(self.plans) == 1 else self._over(work, self.plans)
@@ -169,11 +198,14 @@ class SystemsPlan:
 
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
-    @property
-    def residual(self) -> float | None:
-        """Of the worst of the last solutions; waits for one that is under way."""
-        found = [plan.judgement for plan in self.plans]
-        known = [judgement for judgement in found if judgement is not None]
+    def residual(self, notes: dict[int, Judgement]) -> float | None:
+        """Of the worst of the last solutions that were noted; on a GPU it waits for one that is under way."""
+        if self._order is None:
+            known = list(notes.values())
+        else:
+            with self._order.now() as stream:
+                found = [plan.judged(*stream) for plan in self.plans]
+            known = [judgement for judgement in found if judgement is not None]
         return worst(known).residual if known else None
 
     def info(self, name: str, ptrs: tuple[int, ...]) -> Any:
@@ -184,13 +216,14 @@ class SystemsPlan:
         RuntimeError
             It is one that a batch does not have.
         """
-        if not self.problem.batched:
-            return self.plans[0].info(name, ptrs)
-        if name not in _OF_BATCHES:
+        if self._batched and name not in _OF_BATCHES:
             raise RuntimeError(
                 f"{name} is not available for a batch of systems. Solve the system of interest by itself."
             )
-        found = [plan.info(name, ptrs) for plan in self.plans]
+        with self._now() as stream:
+            found = [plan.info(name, ptrs, *stream) for plan in self.plans]
+        if not self._batched:
+            return found[0]
         if name in _SUMS:
             return sum(found)
         if name in _ROWS:

@@ -1,0 +1,184 @@
+"""Calls of a sparse solver on several streams, without waiting: cuDSS orders nothing, and memory may be in use when it is dropped."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from fake.cudss import FakeCudss, gpu
+from fake.driver import CudaError
+from fake.machine import Machine
+
+from nvmath._core import place
+from nvmath._core.arrays import adapter_of
+from nvmath.sparse.advanced import DirectSolverOptions
+from nvmath.sparse.advanced._config import CudssConfig
+from nvmath.sparse.advanced._cuda_matrix import DeviceMatrix
+from nvmath.sparse.advanced._libraries import make_plan
+from nvmath.sparse.advanced._operands import take_all
+from nvmath.sparse.advanced._problem import specify
+
+
+class Systems:
+    """What DirectSolver does with operands in GPU memory and blocking="auto"; patterns are read from host memory."""
+
+    def __init__(self, made: Machine, form: str = "csr", batch: int = 1, handle: int | None = None) -> None:
+        self.made, self.options = made, DirectSolverOptions(handle=handle)
+        a = sp.csr_array(4.0 * np.eye(3) + np.eye(3, k=1)).asformat(form)
+        self.stored, _ = take_all([a] * batch)
+        self.batch = batch
+        # Made before any call: to make an array here waits for the GPU.
+        self.problems = {columns: self.specify(columns) for columns in (5, 3, 2, 1)}
+        self.results = {columns: made.array(one.result.shape, "float64") for columns, one in self.problems.items()}
+        self.config = CudssConfig(False)
+        needed = SimpleNamespace(
+            _problem=self.problems[1], options=self.options, _place=place.cuda(0), _adapter=made.package, _config=self.config,
+            _asked=None, blocking=False,
+        )  # fmt: skip
+        self.plan = make_plan(needed)
+
+    def specify(self, columns: int) -> Any:
+        """Right-hand sides with so many columns."""
+        sides = [np.ones((3, columns), order="F") for _ in range(self.batch)]
+        self.host = [*(array for one in self.stored for array in one.arrays), *sides]
+        views = tuple(adapter_of(array).view(array) for array in self.host)
+        self.device = [self.made.array(view.shape, view.dtype.name, view.strides) for view in views]
+        return specify([one.meta for one in self.stored], (True, True), views, (False,) * len(views), self.options)
+
+    @property
+    def ptrs(self) -> tuple[int, ...]:
+        return tuple(array.ptr for array in self.device)
+
+    @property
+    def addresses(self) -> tuple[int, ...]:
+        return tuple(array.ctypes.data for array in self.host)
+
+    def phase(self, name: str, stream: int) -> None:
+        getattr(self.plan, name)(self.ptrs, stream, self.addresses)
+
+    def ready(self, stream: int) -> Systems:
+        self.phase("analyse", stream)
+        self.phase("factorize", stream)
+        return self
+
+    def solve(self, stream: int, trans: str = "N", columns: int = 1) -> None:
+        self.plan.launch(self.problems[columns], trans, {})(*self.ptrs, self.results[columns].ptr, stream)
+
+    def close(self) -> None:
+        self.plan.close()
+        self.plan = None
+        self.config.close()
+
+
+@contextmanager
+def systems(**keywords: Any) -> Iterator[tuple[Machine, FakeCudss, Systems, int, int]]:
+    """Systems on a machine with two streams."""
+    analyse = DeviceMatrix.analyse
+    with gpu() as (made, seen), pytest.MonkeyPatch.context() as patch:
+        one, other = made.stream(), made.stream()
+        solver = Systems(made, **keywords)
+        host = solver.addresses  # for the transpose as well
+        patch.setattr(DeviceMatrix, "analyse", lambda matrix, ptrs, stream, _: analyse(matrix, ptrs, stream, host))
+        yield made, seen, solver, one, other
+        solver.close()
+        place.reap()
+        assert made.trace.hazards == []
+
+
+@pytest.mark.parametrize("form", ["csr", "coo"])  # as they are, and put in order
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("trans", ["N", "T"])
+def test_a_call_waits_for_the_one_before_on_another_stream(form: str, batch: int, trans: str) -> None:
+    with systems(form=form, batch=batch) as (made, _, solver, one, other):
+        solver.ready(one)
+        for stream in (one, other, other, one):
+            solver.solve(stream, trans)
+            assert made.trace.hazards == []
+        solver.phase("factorize", other)
+        solver.solve(one, trans)
+        solver.phase("analyse", other)
+
+
+def test_one_event_orders_all_systems_of_a_batch() -> None:
+    with systems(batch=3) as (made, _, solver, one, other):
+        solver.ready(one)
+        made.forget()
+        solver.solve(one)
+        solver.solve(other)
+        assert made.streams_of("cuEventRecord", "cuStreamWaitEvent") == [one, one, other, other]
+
+
+@pytest.mark.parametrize("how", ["close", "plan", "collected"])
+@pytest.mark.parametrize("trans", ["N", "T"])
+def test_memory_and_factors_go_behind_the_last_call(how: str, trans: str) -> None:
+    with systems(form="coo") as (made, seen, solver, one, other):
+        solver.ready(one)
+        solver.solve(one, trans)
+        solver.solve(other, trans)
+        if how == "plan":
+            solver.phase("analyse", one)
+            place.reap()
+        elif how == "close":
+            solver.plan.close()
+            place.reap()
+            assert seen.streams  # the handle is kept
+        else:
+            solver.plan = SimpleNamespace(close=lambda: None)
+            gc.collect()
+            place.reap()
+        assert made.trace.hazards == []
+
+
+@pytest.mark.parametrize("streams", [(0, 1, 0), (0, 1, 1), (1, 1, 0)])
+def test_more_columns_take_more_memory_behind_the_last_call(streams: tuple[int, ...]) -> None:
+    with systems() as (made, _, solver, *two):
+        solver.ready(two[0])
+        for columns, stream in zip((2, 2, 5), streams, strict=True):
+            solver.solve(two[stream], columns=columns)
+        assert made.trace.hazards == []
+
+
+def test_fewer_columns_use_the_same_memory() -> None:
+    with systems() as (made, _, solver, one, _other):
+        solver.ready(one)
+        solver.solve(one, columns=5)
+        taken = made.count("take_buffer")
+        for columns in (3, 5, 1):
+            solver.solve(one, columns=columns)
+        assert made.count("take_buffer") == taken
+
+
+def test_the_stream_of_the_last_call_may_be_destroyed() -> None:
+    with systems() as (made, seen, solver, one, other):
+        solver.ready(one)
+        solver.solve(other)
+        made.cuda.destroy_stream(other)  # its work goes on
+        assert solver.plan.residual({}) == 0
+        assert solver.plan.info("lu_nnz", solver.ptrs) == 0
+        assert list(seen.streams.values()) == [0]
+
+
+def test_the_handle_of_the_caller_is_set_to_the_stream_of_every_phase() -> None:
+    with systems(handle=99) as (_, seen, solver, one, other):
+        solver.ready(one)
+        seen.streams[99] = other  # by the caller
+        solver.solve(one)
+        seen.streams[99] = other
+        solver.phase("factorize", one)
+        assert {call.stream for call in seen.trace.calls("cudssExecute")} == {one}
+
+
+@pytest.mark.parametrize("name", ["cuEventCreate", "cuEventRecord"])
+def test_without_an_event_the_call_waits(name: str) -> None:
+    with systems() as (made, _, solver, one, other):
+        made.fail(name, 1, CudaError(2))
+        solver.ready(one)
+        made.fail("cuEventRecord", 1, CudaError(2))
+        solver.solve(one)
+        solver.solve(other)
