@@ -324,10 +324,9 @@ def test_a_matrix_whose_memory_was_exchanged() -> None:
     with DirectSolver(a, b, execution="cpu") as solver:
         solver.plan()
         solver.factorize()
-        before, size = a.data.ctypes.data, a.data.size
-        a.data.resize(1 << 20, refcheck=False)
+        size = a.data.size
+        a.data.resize(1 << 20, refcheck=False)  # moves, and nearly always to stay elsewhere
         a.data.resize(size, refcheck=False)
-        assert a.data.ctypes.data != before
         a.data *= 3
         solver.factorize()
         assert_solves(a, solver.solve(), b)
