@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import jit
+from .._core.options import available_threads
 from ._callback_compile import Kind
 from ._callbacks import Callback
 
@@ -249,7 +250,7 @@ def _pool() -> ThreadPoolExecutor:
     global _executor
     with _executor_lock:
         if _executor is None:
-            _executor = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="nvmath-callback")
+            _executor = ThreadPoolExecutor(available_threads(), thread_name_prefix="nvmath-callback")
         return _executor
 
 

@@ -124,8 +124,8 @@ class CudssSystem:
         assert self.lease is not None
         cudss.execute(self.lease.on(stream), phase, self._config.handle, self.data.data, self._matrix, x, b)
         if stream not in _LEGACY:
-            # Seen with cuDSS 0.8.0: on a stream of one's own x still held the permuted b when the next kernel of that stream read it,
-            # so part of the work is elsewhere, and only the default stream waits for that.
+            # Seen with cuDSS 0.8.0: on a stream of one's own the next kernel of that stream read values of x that looked like the
+            # permuted b. Why is not settled; until then such calls wait.
             driver.ctx_synchronize()
 
     def prepare(self, phase: int, stream: int, ptr: int) -> None:
