@@ -26,10 +26,11 @@ product = cusparseLt.matmul_descriptor_init(
 algorithm = cusparseLt.matmul_alg_selection_init(handle, product, cusparseLt.MatmulAlg.DEFAULT)
 plan = cusparseLt.matmul_plan_init(handle, product, algorithm)
 
-pruned, valid = cp.zeros_like(a), cp.ones(1, dtype=cp.int32)
+pruned, wrong = cp.zeros_like(a), cp.zeros(2, dtype=cp.int32)  # cuSPARSELt 0.8.0 writes only where it finds a fault
 cusparseLt.sp_mma_prune(handle, product, a.data.ptr, pruned.data.ptr, cusparseLt.PruneAlg.SPMMA_STRIP, stream)
-cusparseLt.sp_mma_prune_check(handle, product, pruned.data.ptr, valid.data.ptr, stream)
-assert int(valid[0]) == 0
+for number, matrix in enumerate((pruned, a)):
+    cusparseLt.sp_mma_prune_check(handle, product, matrix.data.ptr, wrong[number:].data.ptr, stream)
+assert wrong.astype(bool).tolist() == [False, True]  # two of four are zero; all four are not
 assert int((pruned.reshape(-1, 4) != 0).sum(axis=1).max()) <= 2
 
 size, buffer_size = cusparseLt.sp_mma_compressed_size(handle, plan)
@@ -48,7 +49,7 @@ version = cusparseLt.get_version(handle)
 cusparseLt.matmul_plan_destroy(plan)
 cusparseLt.matmul_alg_selection_destroy(algorithm)
 cusparseLt.matmul_descriptor_destroy(product)
-for matrix in matrices:
-    cusparseLt.mat_descriptor_destroy(matrix)
+for descriptor in matrices:
+    cusparseLt.mat_descriptor_destroy(descriptor)
 cusparseLt.destroy(handle)
 print(f"cuSPARSELt {version}: {a.nbytes} bytes compressed to {size}")

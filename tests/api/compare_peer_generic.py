@@ -9,21 +9,14 @@ break a promise are listed, and the exit status is 1.
 
 from __future__ import annotations
 
-import argparse
 import collections
-import os
-import pickle
 import random
-import subprocess
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 from typing import Any
 
+import both
 import numpy as np
-
-Case = dict[str, Any]
+from both import Case, attempt, described, same_strides
 
 EXTENTS = (1, 1, 2, 3, 4, 5, 8)
 BATCHES = ((), (), (), (3,), (2, 3), (1,), (2, 1))
@@ -166,11 +159,6 @@ def qualifiers_of(case: Case) -> Any:
     return made
 
 
-def described(array: Any) -> tuple[Any, ...]:
-    item = array.dtype.itemsize
-    return type(array).__name__, array.dtype.str, array.shape, tuple(s // item for s in array.strides), np.array(array)
-
-
 def run(case: Case) -> tuple[Any, ...]:
     """Run one case; errors are part of the outcome."""
     return attempt(lambda: misuse(case["text"]) if case["form"] == "misuse" else product(case))
@@ -202,13 +190,6 @@ def product(case: Case) -> tuple[Any, ...]:
     return (*described(result), len(arrays) > 2 and result is arrays[2])
 
 
-def attempt(call: Any) -> tuple[Any, ...]:
-    try:
-        return "ok", call()
-    except Exception as error:
-        return "error", type(error).__name__, [base.__name__ for base in type(error).__mro__], str(error)[:300]
-
-
 def misuse(text: str) -> Any:
     import nvmath.linalg as linalg
 
@@ -237,16 +218,6 @@ def misuse(text: str) -> Any:
     }  # fmt: skip
     value = eval(text, names)
     return value if isinstance(value, int | str | tuple | list) or value is None else type(value).__name__
-
-
-def serve(source: str, target: str) -> None:
-    """Run the cases of a file and write what came of them."""
-    import logging
-
-    logging.disable(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    cases = pickle.loads(Path(source).read_bytes())
-    Path(target).write_bytes(pickle.dumps([run(case) for case in cases]))
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------
@@ -283,11 +254,6 @@ def truth(case: Case) -> np.ndarray:
 def close(a: np.ndarray, b: np.ndarray) -> bool:
     tolerance = 1e-4 if a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1) == 4 else 1e-11
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= tolerance * (1 + np.max(np.abs(b), initial=0))))
-
-
-def same_strides(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Equal but for axes of extent 1."""
-    return all(s == t for s, t, n in zip(a[3], b[3], a[2], strict=True) if n != 1)
 
 
 # Texts of the original's errors whose rules do not exist here: the call is refused, if at all, by the next rule.
@@ -350,48 +316,8 @@ def relate_results(case: Case, theirs: tuple[Any, ...], mine: tuple[Any, ...]) -
 
 def compare(peer: str, count: int, seed: int) -> tuple[collections.Counter[str], list[str]]:
     """Run everything; return how often each relation came up, and the cases that break a promise."""
-    cases = generate(count, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "cases")
-        Path(source).write_bytes(pickle.dumps(cases))
-        outcomes = []
-        for name, python in (("peer", peer), ("ours", sys.executable)):
-            target = os.path.join(folder, name)
-            environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            subprocess.run([python, os.path.abspath(__file__), "--serve", source, target], check=True, env=environment)
-            outcomes.append(pickle.loads(Path(target).read_bytes()))
-    table: collections.Counter[str] = collections.Counter()
-    broken = []
-    for case, theirs, mine in zip(cases, *outcomes, strict=True):
-        name, good, details = relate(case, theirs, mine)
-        table[name] += 1
-        if not good:
-            broken.append(f"{name}\n    {case}\n    {details}")
-    return table, broken
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--peer", default=os.environ.get("NVMATH_PEER_PYTHON"), help="an interpreter with nvmath-python[cpu] 1.0"
-    )
-    parser.add_argument("--count", type=int, default=3000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--serve", nargs=2, metavar=("CASES", "OUTCOMES"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.serve:
-        serve(*arguments.serve)
-        return 0
-    if not arguments.peer:
-        parser.error("name the interpreter of the original: --peer, or NVMATH_PEER_PYTHON")
-    table, broken = compare(arguments.peer, arguments.count, arguments.seed)
-    for name, number in table.most_common():
-        print(f"{number:6d}  {name}")
-    for text in broken:
-        print(text)
-    print(f"{sum(table.values())} cases, {len(broken)} broken promises")
-    return bool(broken)
+    return both.compare(__file__, peer, generate(count, seed), relate)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(both.command(__file__, __doc__, 3000, generate, run, relate))
