@@ -26,6 +26,7 @@ class FakeCudss:
         self.alive: set[int] = set()
         self.data: dict[int, Memory] = {}
         self.streams: dict[int, int] = {}  # of the handles
+        self.analysed: dict[int, int] = {}  # the streams of analyses
         self.next = 0x9000
         self.handles = 0
 
@@ -34,9 +35,14 @@ class FakeCudss:
 
     @recorded
     def cudssExecute(self, handle: int, phase: int, config: int, data: int, *rest: int) -> None:
-        """Queue a phase; cuDSS has no order between streams."""
-        self.cuda.queued(self.streams[handle])
-        self.cuda.use(self.data[data], self.streams[handle])
+        """Queue a phase. cuDSS has no order between streams, and does part of a solution on the stream of the analysis."""
+        stream = self.streams[handle]
+        self.cuda.queued(stream)
+        self.cuda.use(self.data[data], stream)
+        if phase == ANALYSIS:
+            self.analysed[data] = stream
+        elif self.analysed.get(data, stream) != stream:
+            self.cuda.hazard("a phase is on another stream than the analysis was")
 
     @recorded
     def cudssSetStream(self, handle: int, stream: int) -> None:
@@ -95,4 +101,4 @@ def gpu() -> Iterator[tuple[Machine, FakeCudss]]:
             nvmath.plan_cache.clear()
             made.leaks()  # destroys what was given up
             assert recorder.alive == set()
-        _cudss_handle._free.clear()
+    _cudss_handle._free.clear()

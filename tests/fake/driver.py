@@ -461,6 +461,11 @@ class FakeCuda:
         return stream
 
     @recorded
+    def cuStreamDestroy_v2(self, stream: int) -> None:
+        self.own_streams.remove(stream)
+        self.destroy_stream(stream)
+
+    @recorded
     def cuCtxSynchronize(self) -> None:
         self.unsafe()
         self.synchronize()

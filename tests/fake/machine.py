@@ -66,7 +66,8 @@ class Machine:
         return self._owned()
 
     def _owned(self) -> list[Any]:
-        place.reap()
+        while place._garbage:  # what is destroyed may queue more
+            place.reap()
         slots = [slot for ring in staging._rings.values() for pair in ring.slots for slot in pair]
         events = set(self.cuda.events) - {slot.event for slot in slots}
         host = set(self.cuda.host_memory) - {slot.ptr for slot in slots} - {ptr for _, ptr in staging._pinned.free}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,7 +111,9 @@ def test_one_event_orders_all_systems_of_a_batch() -> None:
         made.forget()
         solver.solve(one)
         solver.solve(other)
-        assert made.streams_of("cuEventRecord", "cuStreamWaitEvent") == [one, one, other, other]
+        own = solver.plan._order.stream
+        assert made.streams_of("cuEventRecord") == [one, own, other, own]
+        assert made.streams_of("cuStreamWaitEvent") == [own, one, own, other]
 
 
 @pytest.mark.parametrize("how", ["close", "plan", "collected"])
@@ -161,7 +163,7 @@ def test_the_stream_of_the_last_call_may_be_destroyed() -> None:
         made.cuda.destroy_stream(other)  # its work goes on
         assert solver.plan.residual({}) == 0
         assert solver.plan.info("lu_nnz", solver.ptrs) == 0
-        assert list(seen.streams.values()) == [0]
+        assert list(seen.streams.values()) == [solver.plan._order.stream]
 
 
 def test_the_handle_of_the_caller_is_set_to_the_stream_of_every_phase() -> None:
@@ -171,14 +173,17 @@ def test_the_handle_of_the_caller_is_set_to_the_stream_of_every_phase() -> None:
         solver.solve(one)
         seen.streams[99] = other
         solver.phase("factorize", one)
-        assert {call.stream for call in seen.trace.calls("cudssExecute")} == {one}
+        assert {call.stream for call in seen.trace.calls("cudssExecute")} == {solver.plan._order.stream}
 
 
-@pytest.mark.parametrize("name", ["cuEventCreate", "cuEventRecord"])
-def test_without_an_event_the_call_waits(name: str) -> None:
-    with systems() as (made, _, solver, one, other):
-        made.fail(name, 1, CudaError(2))
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("name", ["cuEventRecord", "cuStreamWaitEvent"])
+def test_what_cannot_be_ordered_is_refused_before_the_call_and_waited_for_after_it(name: str, at: int) -> None:
+    with systems() as (made, seen, solver, one, other):
         solver.ready(one)
-        made.fail("cuEventRecord", 1, CudaError(2))
-        solver.solve(one)
+        queued = len(seen.phases)
+        made.fail(name, at, CudaError(2))
+        with pytest.raises(CudaError) if at == 1 else nullcontext():
+            solver.solve(one)
+        assert len(seen.phases) == queued + at - 1
         solver.solve(other)

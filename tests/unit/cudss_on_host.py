@@ -299,8 +299,8 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
             lambda target, source, n, stream: ctypes.memmove(target, source, n)
         )
         CudaError = CudaError
-        ctx_synchronize = staticmethod(lambda: None)
-        event_create = event_synchronize = event_destroy = staticmethod(lambda number: number)
+        event_create = event_destroy = staticmethod(lambda number: number)
+        stream_create = stream_synchronize = stream_destroy = staticmethod(lambda number: number)
         event_record = staticmethod(lambda event, stream: None)
         stream_wait_event = staticmethod(lambda stream, event, flags: None)
 

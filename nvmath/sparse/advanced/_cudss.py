@@ -102,11 +102,11 @@ class CudssPlan:
         self._residual = Residual(
             self.n, self.problem.dtype, types, hermitian, part, self.place, self.adapter, matrix.order
         )
-        self._prepare(ANALYSIS, ptrs, stream)
+        self._prepare(ANALYSIS, ptrs)
         self.nbytes = system.data.memory().get("permanent_device_memory", 0)
 
-    def _prepare(self, phase: int, ptrs: Pointers, stream: int) -> None:
-        self._system.prepare(phase, stream, ptrs[self.problem.sides[0].slot])
+    def _prepare(self, phase: int, ptrs: Pointers) -> None:
+        self._system.prepare(phase, ptrs[self.problem.sides[0].slot])
 
     def accepts(self, ptrs: Pointers, stream: int, host: Pointers | None) -> bool:
         """Whether the matrix still has the pattern that was planned."""
@@ -134,7 +134,7 @@ class CudssPlan:
     def _attempt(self, ptrs: Pointers, stream: int) -> tuple[str, Exception | None]:
         """Factorize; where pivots were replaced solve for a solution that is known. Return why that failed, if it did."""
         self._system.point(self._matrix.pointers(ptrs, stream))
-        self._prepare(FACTORIZATION, ptrs, stream)
+        self._prepare(FACTORIZATION, ptrs)
         self.place.wait(stream)
         error = self._system.data.scalar("info")
         if error:
@@ -162,11 +162,11 @@ class CudssPlan:
             return False
         try:
             system.match()
-            self._prepare(ANALYSIS, ptrs, stream)
+            self._prepare(ANALYSIS, ptrs)
         except cudss.cuDSSError:  # not for this kind of matrix
             system.unmatch()
             for phase in (ANALYSIS, FACTORIZATION):
-                self._prepare(phase, ptrs, stream)
+                self._prepare(phase, ptrs)
             return False
         return True
 
@@ -254,7 +254,7 @@ class CudssPlan:
         read = self._matrix.pointers(ptrs, stream)
         self._system.point(read)
         each = self.problem.dtype.itemsize if self.hybrid else 0
-        self._system.solve(stream, (x, x_ld), (b, b_ld), count, each=each, steps=steps)
+        self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
         assert self._residual is not None
         self._residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
 
@@ -316,7 +316,7 @@ class CudssPlan:
             return self._condition(ptrs, stream)
         if name == "logdet":
             return slogdet(self._whole(ptrs, stream))
-        return self._system.info(name, self.problem.dtype, stream)
+        return self._system.info(name, self.problem.dtype)
 
     def _condition(self, ptrs: Pointers, stream: int) -> float:
         norm, kept = float(abs(self._whole(ptrs, stream)).sum(axis=0).max()), self.judged(stream)

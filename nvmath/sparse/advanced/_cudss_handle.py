@@ -37,35 +37,35 @@ class Lease:
         self.order = order
         self.key = order.device, library
         self.own = given is None
-        self._stream = -1
         self._users = 1
-        if given is not None:
-            self.handle = int(given)
+        if not self.own:
+            self.handle = int(given)  # type: ignore[arg-type]
             if library:
                 cudss.set_threading_layer(self.handle, library)
             return
         with _lock:
             kept = _free.get(self.key)
             self.handle = kept.pop() if kept else 0
-        if not self.handle:
-            self.handle = cudss.create()
-            try:
+        try:
+            if not self.handle:
+                self.handle = cudss.create()
                 if library:
                     cudss.set_threading_layer(self.handle, library)
-            except BaseException:
+            cudss.set_stream(self.handle, order.stream)
+        except BaseException:
+            if self.handle:
                 cudss.destroy(self.handle)
-                raise
+            raise
 
     def share(self) -> Lease:
         """Add a user."""
         self._users += 1
         return self
 
-    def on(self, stream: int) -> int:
-        """Return the handle, set to a stream. The caller may have set theirs to another one, and cuDSS does not tell."""
-        if stream != self._stream or not self.own:
-            cudss.set_stream(self.handle, stream)
-            self._stream = stream
+    def ready(self) -> int:
+        """Return the handle, set to the stream of the solver. The caller may have set theirs to another one, and cuDSS does not tell."""
+        if not self.own:
+            cudss.set_stream(self.handle, self.order.stream)
         return self.handle
 
     def close(self) -> None:

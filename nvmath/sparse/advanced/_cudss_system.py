@@ -18,7 +18,6 @@ from ._options import HybridMemoryModeOptions
 
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
 _COLUMN_MAJOR: Final = 0
-_LEGACY: Final = (0, 1)  # handles of the default stream
 _MEMORY_MODE, _MEMORY_LIMIT, _REGISTER = (11, "i", 4), (12, "q", 8), (13, "i", 4)
 
 
@@ -113,41 +112,28 @@ class CudssSystem:
             cudss.matrix_set_values(made, ptr)
         return made
 
-    def info(self, name: str, dtype: DType, stream: int) -> Any:
-        """Return a piece of information; on a stream, since that of the last phase may have been destroyed."""
+    def info(self, name: str, dtype: DType) -> Any:
+        """Return a piece of information."""
         assert self.lease is not None
-        self.lease.on(stream)
+        self.lease.ready()
         return self.data.info(name, self.n, dtype)
 
-    def execute(self, phase: int, stream: int, x: int, b: int) -> None:
-        """Queue a phase."""
+    def execute(self, phase: int, x: int, b: int) -> None:
+        """Queue a phase on the stream of the solver."""
         assert self.lease is not None
-        cudss.execute(self.lease.on(stream), phase, self._config.handle, self.data.data, self._matrix, x, b)
-        if stream not in _LEGACY:
-            # Seen with cuDSS 0.8.0: on a stream of one's own the next kernel of that stream read values of x that looked like the
-            # permuted b. Why is not settled; until then such calls wait.
-            driver.ctx_synchronize()
+        cudss.execute(self.lease.ready(), phase, self._config.handle, self.data.data, self._matrix, x, b)
 
-    def prepare(self, phase: int, stream: int, ptr: int) -> None:
+    def prepare(self, phase: int, ptr: int) -> None:
         """Queue a phase that does not touch x and b; any address does for them."""
-        self.execute(phase, stream, self.side(1, ptr, self.n, 1), self.side(0, ptr, self.n, 1))
+        self.execute(phase, self.side(1, ptr, self.n, 1), self.side(0, ptr, self.n, 1))
 
     def solve(
-        self,
-        stream: int,
-        x: tuple[int, int],
-        b: tuple[int, int],
-        count: int,
-        *,
-        each: int = 0,
-        steps: int | None = None,
+        self, x: tuple[int, int], b: tuple[int, int], count: int, *, each: int = 0, steps: int | None = None
     ) -> None:
         """Queue a solution.
 
         Parameters
         ----------
-        stream : int
-            The stream.
         x, b : tuple of int
             Address and leading dimension.
         count : int
@@ -163,11 +149,11 @@ class CudssSystem:
             self._config.set("ir_num_steps", usual if steps is None else steps)
         try:
             if not each:
-                self.execute(SOLVE, stream, self.side(1, *x, count), self.side(0, *b, count))
+                self.execute(SOLVE, self.side(1, *x, count), self.side(0, *b, count))
                 return
             for column in range(count):
                 sides = (self.side(i, ptr + column * ld * each, ld, 1) for i, (ptr, ld) in ((1, x), (0, b)))
-                self.execute(SOLVE, stream, *sides)
+                self.execute(SOLVE, *sides)
         finally:
             if usual is not None:
                 self._config.set("ir_num_steps", usual)

@@ -1,6 +1,9 @@
-"""The order of what one solver does on a GPU: call behind call, on whatever streams they are.
+"""The order of what one solver does on a GPU: call behind call, on a stream of its own, whatever streams the caller gives.
 
-cuDSS has no order between streams, and every call of a solver uses the same factors, assembled values and residual.
+Every call of a solver uses the same factors, assembled values and residual, and cuDSS has no order between streams. It (0.8) even does
+part of a solution on the stream that its handle had in the analysis, whatever the handle has been set to since: values of x then arrive out
+of the order of the caller's stream, and that of the analysis may have been destroyed. So cuDSS sees one stream only, the solver's own: a
+call begins there behind what the caller has queued, and what the caller queues next is behind the call.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ..._core.arrays import Adapter
 from ..._core.place import Cuda
 from ...bindings import _cuda as driver
 
+_NON_BLOCKING: Final = 1
 _NO_TIMING: Final = 2
 
 
@@ -24,15 +28,16 @@ class Order:
     Parameters
     ----------
     place, adapter
-        The GPU, and the package that has a current stream there.
+        The GPU, which is current, and the package that has a current stream there.
     """
 
-    __slots__ = ("_adapter", "_event", "_place", "_stream", "_used")
+    __slots__ = ("_adapter", "_caller", "_event", "_place", "stream")
 
     def __init__(self, place: Cuda, adapter: Adapter) -> None:
         self._place, self._adapter = place, adapter
-        self._event = self._stream = 0
-        self._used = False
+        self._caller = self._event = self.stream = 0
+        self.stream = driver.stream_create(_NON_BLOCKING)
+        self._event = driver.event_create(_NO_TIMING)
 
     @property
     def device(self) -> int:
@@ -40,7 +45,7 @@ class Order:
         return self._place.device_id
 
     def on(self, stream: int) -> Order:
-        """Begin a call on a stream, behind the call before; in a ``with`` statement, which gives the stream.
+        """Begin a call for a stream of the caller; in a ``with`` statement, which gives the stream of the solver.
 
         Raises
         ------
@@ -48,27 +53,23 @@ class Order:
             The stream is being captured.
         """
         refuse_capture(self._place, stream)
-        if self._used:
-            # Also on the stream of the call before: its handle may stand for another one that was made after it was destroyed.
-            driver.stream_wait_event(stream, self._event, 0)
-        self._stream = stream
+        driver.event_record(self._event, stream)
+        driver.stream_wait_event(self.stream, self._event, 0)
+        self._caller = stream
         return self
 
     def __enter__(self) -> int:
-        return self._stream
+        return self.stream
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            if not self._event:
-                self._event = driver.event_create(_NO_TIMING)
-            driver.event_record(self._event, self._stream)
-            self._used = True
+            driver.event_record(self._event, self.stream)
+            driver.stream_wait_event(self._caller, self._event, 0)
         except driver.CudaError:  # then nothing can be ordered behind the work
-            self._used = False
             with nullcontext() if kind is None else suppress(driver.CudaError):
-                self._place.wait(self._stream)
+                self._place.wait(self.stream)
 
     @contextmanager
     def now(self) -> Iterator[tuple[int, ...]]:
@@ -84,19 +85,22 @@ class Order:
         destroy, handle = what
         with self._place.current():
             try:
-                if self._used:
-                    driver.event_synchronize(self._event)
+                driver.stream_synchronize(self.stream)
             finally:
                 destroy(handle)
 
     def __del__(self) -> None:
-        event, self._event = self._event, 0
-        if event:
-            places.discard(_destroy_event, event)
+        for destroy, made in ((_destroy_event, self._event), (_destroy_stream, self.stream)):
+            if made:
+                places.discard(destroy, made)
 
 
 def _destroy_event(event: int) -> None:  # at the end of the process nothing can be looked up in the driver any more
     driver.event_destroy(event)
+
+
+def _destroy_stream(stream: int) -> None:
+    driver.stream_destroy(stream)
 
 
 def refuse_capture(gpu: Cuda, stream: int) -> None:

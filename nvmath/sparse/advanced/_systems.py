@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -91,18 +91,18 @@ class SystemsPlan:
 
     def analyse(self, *arguments: Any) -> None:
         """Read the patterns and plan the factorizations."""
-        with self._turn(arguments):
-            self._each(lambda plan: plan.analyse(*arguments))
+        with self._turn(arguments) as mine:
+            self._each(lambda plan: plan.analyse(*mine))
 
     def accepts(self, *arguments: Any) -> bool:
         """Whether the matrices still have the patterns that were planned."""
-        with self._turn(arguments):
-            return all(plan.accepts(*arguments) for plan in self.plans)
+        with self._turn(arguments) as mine:
+            return all(plan.accepts(*mine) for plan in self.plans)
 
     def factorize(self, *arguments: Any) -> None:
         """Factorize the present values."""
-        with self._turn(arguments):
-            texts = self._each(lambda plan: plan.factorize(*arguments))
+        with self._turn(arguments) as mine:
+            texts = self._each(lambda plan: plan.factorize(*mine))
         for text in texts:
             if text:
                 warn(text, IllConditionedWarning)
@@ -137,14 +137,19 @@ class SystemsPlan:
             return made
 
         def run_in_order(*ptrs: int) -> None:
-            with order.on(ptrs[-1]):
-                made(*ptrs)
+            with order.on(ptrs[-1]) as stream:
+                made(*ptrs[:-1], stream)
 
         return run_in_order
 
-    def _turn(self, arguments: tuple[Any, ...]) -> AbstractContextManager[Any]:
-        """A phase on a GPU comes behind the one before; its second argument is the stream."""
-        return nullcontext() if self._order is None else self._order.on(arguments[1])
+    @contextmanager
+    def _turn(self, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """A phase on a GPU comes behind the one before; gives its arguments, of which the second is the stream of the solver now."""
+        if self._order is None:
+            yield arguments
+            return
+        with self._order.on(arguments[1]) as stream:
+            yield arguments[0], stream, *arguments[2:]
 
     def _now(self) -> AbstractContextManager[tuple[int, ...]]:
         """Like a phase, on the current stream; gives the further arguments of plans."""
