@@ -158,7 +158,9 @@ def relate(case: Case, theirs: tuple[Any, ...], mine: tuple[Any, ...]) -> Relati
     if singular and theirs[0] == "ok":
         return f"{kind}: the original calls a singular system solved", True, ""
     if theirs[0] == mine[0] == "error" and theirs[1] != mine[1] and theirs[1] not in mine[2]:
-        return f"{kind}: the original by {theirs[1]}, ours by {mine[1]}", False, f"{theirs[3]} / {mine[3]}"
+        return f"{kind}: the original by {theirs[1]}, ours by {mine[1]}", singular, f"{theirs[3]} / {mine[3]}"
+    if theirs[0] == "ok" != mine[0] and "is for real matrices" in mine[3]:
+        return "sparse: the original takes SPD for complex matrices, ours asks for HPD", True, ""
     relation = both.relate_errors(theirs, mine)
     if relation:
         return f"{kind}: {relation[0]}", relation[1] or singular, relation[2]
@@ -182,7 +184,9 @@ def relate_one(case: Case, kind: str, theirs: tuple[Any, ...], mine: tuple[Any, 
     if residual(case, theirs[4]) > LIMIT[case["dtype"]]:
         return f"{kind}: the original is wrong", True, ""
     if not same_strides(theirs, mine):
-        return f"{kind}: other strides", False, f"{theirs[3]} / {mine[3]}"
+        as_b = kind == "dense" and same_strides(described(ordered(np.empty(mine[2]), case["order"])), mine)
+        text = "the original's solution is by columns, ours as b" if as_b else "other strides"
+        return f"{kind}: {text}", as_b, f"{theirs[3]} / {mine[3]}"
     return f"{kind}: equal", True, ""
 
 

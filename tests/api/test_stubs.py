@@ -15,7 +15,7 @@ def test_a_stub_declares_everything_with_its_parameters(name):
     module = importlib.import_module("nvmath.bindings." + name.replace("/", "."))
     declared = {node.name: node for node in ast.parse(stubs.stub(module)).body if hasattr(node, "name")}
     public = {row.name for row in module._library.rows() if not row.name.startswith("_")}
-    public |= {enumeration for enumeration in module._library.enums() if not enumeration.startswith("_")}
+    public |= {enumeration for enumeration in module._library.tables.enums if not enumeration.startswith("_")}
     public |= {error for error in vars(module) if error.endswith("Error") and error in dir(module)}
     own = {error for error in public if getattr(getattr(module, error), "__module__", "") != "nvmath.bindings._errors"}
     assert own <= declared.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,33 @@ def test_a_bias_is_added_before_the_one_rounding(dtype: str) -> None:
             eps = 2.0 ** (-11 if dtype == "float16" else -8)
             allowed = eps * exact.abs() + 2.0**-22 * (k + 8) ** 0.5 * size + 2.0**-24
             assert ((got - exact).abs() <= allowed).all(), (m, n, k, beta)
+
+
+@pytest.mark.parametrize("epilog", ["BIAS", "RELU_BIAS", "GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_nothing_is_rounded_before_the_bias_is_added(dtype: str, epilog: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    kind = getattr(torch, dtype)
+    gelu = partial(torch.nn.functional.gelu, approximate="tanh")
+    activation = gelu if "GELU" in epilog else torch.relu if "RELU" in epilog else torch.clone
+    torch.manual_seed(0)
+    for m, n, k in (
+        (64, 64, 64),
+        (64, 64, 2),
+        (33, 64, 64),
+        (64, 33, 256),
+        (1, 3, 64),
+        (129, 257, 1000),
+        (1000, 1000, 1000),
+    ):
+        a, b = torch.randn(m, k, device="cuda").to(kind), torch.randn(k, n, device="cuda").to(kind)
+        product = (a.double() @ b.double())[:, 0]
+        bias = -product.to(kind)  # so that the first column is what a rounding would take away
+        got = matmul(a, b, epilog=epilog, epilog_inputs={"bias": bias})
+        got = got[0] if isinstance(got, tuple) else got
+        once, twice = activation(product + bias.double()), activation(product.to(kind).double() + bias.double())
+        allowed = 0.25 * (twice - once).abs().mean() + 2.0**-24
+        assert (got.double()[:, 0] - once).abs().mean() <= allowed, (m, n, k)
 
 
 def test_users_functions() -> None:
@@ -434,8 +462,14 @@ def test_sums_of_many_terms(epilog: str) -> None:
     count = 10**6
     tenth = torch.full((2, count), 0.1, device="cuda")
     ones = torch.ones(2, count, device="cuda")
-    a, b = {"drelu_bgrad": (ones[:, :1], tenth[:1]), "bgradb": (ones[:1], tenth.T), "bgrada": (tenth, ones[:1].T)}[epilog]
-    inputs = {"relu_aux": torch.full((count, 16), 255, device="cuda", dtype=torch.uint8).T} if epilog == "drelu_bgrad" else None
+    a, b = {"drelu_bgrad": (ones[:, :1], tenth[:1]), "bgradb": (ones[:1], tenth.T), "bgrada": (tenth, ones[:1].T)}[
+        epilog
+    ]
+    inputs = (
+        {"relu_aux": torch.full((count, 16), 255, device="cuda", dtype=torch.uint8).T}
+        if epilog == "drelu_bgrad"
+        else None
+    )
     _, sums = matmul(a, b, epilog=epilog, epilog_inputs=inputs)
     torch.testing.assert_close(
         sums[epilog].flatten().double().cpu(), torch.full((2,), count * float(np.float32(0.1)), dtype=torch.float64), rtol=1e-4, atol=0

@@ -14,6 +14,9 @@ from ._epilogs import EPILOGS, NO_EPILOG, MatmulEpilog
 from ._problem import MatmulProblem
 from ._types import is_half_compute
 
+_FUSED_IN_GROUPS = ("GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
+_GROUP = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Rest:
@@ -47,9 +50,23 @@ class Rest:
 def rounds_between(problem: MatmulProblem) -> bool:
     """Whether cuBLASLt rounds A B + C to 16 bits before it adds a bias.
 
-    Seen with cuBLASLt 13.1 for float16: the sum of two numbers that cancel is then off by more than one rounding.
+    Seen with cuBLASLt 13.1: the sum of two numbers that cancel is then off by more than one rounding. It does so with C, and with some
+    epilogs wherever not everything comes in groups of 16 bytes.
     """
-    return problem.d.dtype.bits == 16 and problem.c is not None and problem.bias is not None
+    if problem.d.dtype.bits != 16 or problem.bias is None:
+        return False
+    return problem.c is not None or (problem.epilog.name in _FUSED_IN_GROUPS and not _in_groups(problem))
+
+
+def _in_groups(problem: MatmulProblem) -> bool:
+    """Whether every extent and stride is a whole number of groups of 16 bytes, and every matrix begins with one."""
+    matrices = (problem.a, problem.b, problem.d)
+    steps = (step for each in matrices for step in (each.row_stride, each.col_stride, *each.batch_strides) if step != 1)
+    return (
+        all(each.alignment >= _GROUP for each in matrices)
+        and all(2 * count % _GROUP == 0 for count in (problem.m, problem.n, problem.k))
+        and all(2 * step % _GROUP == 0 for step in steps)
+    )
 
 
 def approximates(problem: MatmulProblem) -> bool:

@@ -1,0 +1,50 @@
+"""Which products cuBLASLt gets as a whole, and which without their epilog since it would round in between."""
+
+from __future__ import annotations
+
+import pytest
+from frameworks import row_major
+
+from nvmath._core.dtypes import DTYPES
+from nvmath.linalg._matrix import Operand
+from nvmath.linalg.advanced import MatmulOptions
+from nvmath.linalg.advanced._epilogs import coerce_epilog
+from nvmath.linalg.advanced._problem import MatmulProblem, specify
+from nvmath.linalg.advanced._split import rounds_between
+
+SEPARATE = ("GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
+
+
+def product(
+    m: int, n: int, k: int, epilog: str, dtype: str = "float16", *, c: bool = False, gap: int = 0, alignment: int = 16
+) -> MatmulProblem:
+    kind = DTYPES[dtype]
+
+    def matrix(rows: int, cols: int) -> Operand:
+        return Operand((rows, cols), (cols + gap, 1), kind, alignment=alignment)
+
+    return specify(
+        matrix(m, k), matrix(k, n), matrix(m, n) if c else None, inputs={"bias": Operand((m,), row_major((m,)), kind)},
+        options=MatmulOptions(), epilog=coerce_epilog(epilog),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("epilog", SEPARATE)
+def test_some_epilogs_are_fused_only_in_groups_of_16_bytes(epilog: str, dtype: str) -> None:
+    assert not rounds_between(product(64, 128, 8, epilog, dtype))
+    for m, n, k in ((63, 128, 8), (64, 129, 8), (64, 128, 1)):
+        assert rounds_between(product(m, n, k, epilog, dtype))
+    assert rounds_between(product(64, 128, 8, epilog, dtype, gap=1))
+    assert rounds_between(product(64, 128, 8, epilog, dtype, alignment=2))
+
+
+@pytest.mark.parametrize("epilog", ["BIAS", "RELU_BIAS"])
+def test_the_others_are_always_fused_unless_something_is_added(epilog: str) -> None:
+    assert not rounds_between(product(63, 5, 3, epilog))
+    assert rounds_between(product(64, 64, 64, epilog, c=True))
+
+
+@pytest.mark.parametrize("epilog", SEPARATE)
+def test_single_precision_is_not_concerned(epilog: str) -> None:
+    assert not rounds_between(product(63, 5, 3, epilog, "float32"))
