@@ -23,6 +23,7 @@ endif
 
 # The interpreter of `make gpu`: the one that has torch, CuPy and numba-cuda already. Nothing is installed into it.
 GPU_PY ?= python3
+JOBS ?= 8
 
 .PHONY: help demo env test lint types docs gpu bench clean
 
@@ -30,7 +31,7 @@ help:
 	@echo "make demo    blur a photograph, write demo.png and say what ran where"
 	@echo "make test    run the tests on the CPU"
 	@echo "make lint types docs    ruff, mypy, the documentation"
-	@echo "make gpu     run everything that needs a GPU, with GPU_PY=$(GPU_PY); installs nothing"
+	@echo "make gpu     run everything that needs a GPU, JOBS=$(JOBS) files at a time, with GPU_PY=$(GPU_PY); installs nothing"
 	@echo "make bench   measure against the peers that are installed"
 	@echo "make clean   remove the environment and what was built"
 
@@ -54,7 +55,7 @@ docs: $(NEEDS_DOCS)
 
 gpu:
 	$(GPU_PY) setup.py -q build_ext --inplace
-	$(GPU_PY) -m pytest tests/gpu tests/budget tests/examples $(ARGS)
+	$(GPU_PY) tests/side_by_side.py --jobs $(JOBS) tests/gpu tests/budget tests/examples -- $(ARGS)
 
 bench: $(NEEDS_BENCH)
 	$(PY) -m benchmarks $(ARGS)

@@ -126,6 +126,7 @@ def test_large_transforms(torch, shape, axes, precision):
     oracles.assert_close(back, x.astype(float), str(x.dtype), axes, points, slack=3.0)
 
 
+@pytest.mark.alone
 def test_strides_beyond_two_to_the_31(torch):  # R22
     row = 2**31 + 8
     free, _ = torch.cuda.mem_get_info()
@@ -143,6 +144,7 @@ def test_strides_beyond_two_to_the_31(torch):  # R22
     torch.cuda.empty_cache()
 
 
+@pytest.mark.alone
 def test_more_elements_than_two_to_the_31(torch):  # R22
     count = 2**27 + 1
     free, _ = torch.cuda.mem_get_info()

@@ -269,6 +269,7 @@ def test_an_object_that_is_freed_early_finishes_its_work(torch):
     del junk
 
 
+@pytest.mark.alone
 def test_nothing_leaks(torch):
     x, h = tensor(torch, 8, 10007), np.ones((8, 1000), np.complex64)
 
@@ -374,6 +375,7 @@ def test_an_allocator_that_fails_leaves_the_object_usable(torch, error, raised):
         close(torch, transform.execute(), torch.fft.fft(x), 1e-3)
 
 
+@pytest.mark.alone
 def test_the_workspace_comes_from_the_pool_of_the_package(torch):  # R30
     free, _ = torch.cuda.mem_get_info()
     x = torch.empty(int(free * 0.8), dtype=torch.uint8, device="cuda")
