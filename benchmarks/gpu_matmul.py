@@ -12,7 +12,7 @@ from nvmath.linalg.advanced import Matmul, MatmulEpilog, matmul
 
 from .harness import Case, Contenders, arguments, measure, report
 from .host_overhead import queued
-from .peers import gpu_torch
+from .peers import gpu_cupy, gpu_torch
 
 
 def on_device(torch: Any) -> Callable[[Callable[[], Any], int], float]:
@@ -91,28 +91,52 @@ def epilogs(torch: Any, seconds: float) -> list[Case]:
     return done
 
 
-def tall(torch: Any, seconds: float) -> Case:
+def tall(torch: Any, seconds: float) -> list[Case]:
     """alpha A B + beta C with 10 million rows: bound by memory."""
-    a, b = torch.randn(10_000_000, 10, device="cuda"), torch.randn(10, 40, device="cuda")
-    c = torch.randn(10_000_000, 40, device="cuda")
-    product, tuned = Matmul(a, b, c, alpha=0.5, beta=0.25), Matmul(a, b, c, alpha=0.5, beta=0.25)
-    product.plan()
-    tuned.plan()
-    tuned.autotune(iterations=5)
-    nbytes = 4 * (a.numel() + b.numel() + 2 * c.numel())
-    contenders: Contenders = {
-        "torch.addmm": lambda: torch.addmm(c, a, b, alpha=0.5, beta=0.25),
-        "first choice": product.execute,
-        "autotuned": tuned.execute,
-    }
-    name = f"(10M x 10) @ (10 x 40) + C float32; {nbytes / 4.3e12 * 1e6:.0f} us at 4.3 TB/s"
-    return measure(name, contenders, "torch.addmm", seconds=seconds, clock=on_device(torch), most=10)
+    done, cupy = [], gpu_cupy()
+    for rows, k, columns, dtype in (
+        (10_000_000, 10, 40, "float32"),
+        (10_000_000, 16, 16, "float16"),
+        (5_000_000, 10, 40, "float64"),
+    ):
+        kind = getattr(torch, dtype)
+        a, b, c = (torch.randn(*shape, device="cuda").to(kind) for shape in ((rows, k), (k, columns), (rows, columns)))
+        nbytes = a.element_size() * (a.numel() + b.numel() + 2 * c.numel())
+        half = torch.empty(nbytes // 2, dtype=torch.uint8, device="cuda")
+        contenders: Contenders = {
+            "a copy of as many bytes": half.clone,
+            "torch.addmm": lambda a=a, b=b, c=c: torch.addmm(c, a, b, alpha=0.5, beta=0.25),
+        }
+        if cupy is not None:
+            contenders["cupy"] = by_cupy(cupy, a, b, c)
+        tuned = Matmul(a, b, c, alpha=0.5, beta=0.25)
+        tuned.plan()
+        report = tuned.autotune(iterations=5)
+        for name, ours in (("cuBLASLt, best", False), ("our kernel, best", True)):
+            found = next((each for each in report.algorithms if (each.own is not None) == ours), None)
+            if found is not None:
+                contenders[name] = lambda tuned=tuned, found=found: tuned.execute(algorithm=found)
+        contenders["autotuned"] = tuned.execute
+        name = f"({rows} x {k}) @ ({k} x {columns}) + C {dtype}; {nbytes / 4.3e12 * 1e6:.0f} us at 4.3 TB/s"
+        done.append(measure(name, contenders, "torch.addmm", seconds=seconds, clock=on_device(torch), most=10))
+    return done
+
+
+def by_cupy(cupy: Any, a: Any, b: Any, c: Any) -> Callable[[], Any]:
+    """The same with CuPy, over the same memory and on the stream that PyTorch's events are recorded on."""
+    x, y, z = (cupy.from_dlpack(each) for each in (a, b, c))
+
+    def run() -> Any:
+        with cupy.cuda.Stream.null:
+            return 0.5 * (x @ y) + 0.25 * z
+
+    return run
 
 
 def cases(seconds: float) -> list[Case]:
     """All of them; none without a GPU."""
     torch = gpu_torch()
-    return [] if torch is None else [*host(torch, seconds), *epilogs(torch, seconds), tall(torch, seconds)]
+    return [] if torch is None else [*host(torch, seconds), *epilogs(torch, seconds), *tall(torch, seconds)]
 
 
 if __name__ == "__main__":

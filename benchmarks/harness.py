@@ -178,11 +178,13 @@ def report(title: str, cases: list[Case], asked: argparse.Namespace) -> None:
         plot(title, cases, asked.plot)
 
 
-def arguments(description: str | None) -> argparse.Namespace:
-    """Parse what every benchmark understands."""
+def arguments(description: str | None, *, places: bool = False) -> argparse.Namespace:
+    """Parse what every benchmark understands; with `places` also where to measure."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results for programs")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the ratios (needs matplotlib)")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each case (default: 2)")
+    if places:
+        parser.add_argument("--only", choices=("cpu", "gpu"), help="measure the rows of the CPU, or of the GPU, only")
     return parser.parse_args()

@@ -1,16 +1,19 @@
 """Sparse direct solvers: from matrix to solution, and with the factors kept, on the CPU and, if there is one, on a GPU.
 
-pypardiso, scipy.sparse.linalg.spsolve and cupyx.scipy.sparse.linalg.spsolve take part where they are installed; "PARDISO alone" is the
-solve phase of MKL without anything around it. Results are compared before times are.
+pypardiso, scipy.sparse.linalg.spsolve and cupyx.scipy.sparse.linalg.spsolve take part where they are installed; "PARDISO alone" and
+"cuDSS alone" are the solve phases without anything around them. Results are compared before times are.
 
-The rows of the CPU need MKL. spsolve takes most of a minute for the cube, so there it takes part from --seconds 10 on.
+The rows of the CPU need MKL. Rows that take long are run three times only. spsolve takes most of a minute for the cube, so there it takes
+part from --seconds 10 on.
 
-    python -m benchmarks.sparse_solver [--json FILE] [--markdown FILE] [--plot FILE] [--seconds S]
+    python -m benchmarks.sparse_solver [--only cpu|gpu] [--json FILE] [--markdown FILE] [--plot FILE] [--seconds S]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -19,12 +22,15 @@ from scipy.sparse.linalg import spsolve
 
 import nvmath
 from nvmath.bindings import mkl_pardiso
-from nvmath.sparse.advanced import DirectSolver, DirectSolverMatrixType, direct_solver
+from nvmath.sparse.advanced import DirectSolver, direct_solver
 
-from .harness import Case, Contenders, arguments, measure, report
+from .harness import Case, Clock, Contenders, arguments, measure, report, wall
 from .peers import gpu_cupy, gpu_torch, peer
 
-SPD = {"sparse_system_type": DirectSolverMatrixType.SPD}
+SPD = {"sparse_system_type": "SPD"}
+LONG = 0.2
+"""Seconds from which on a call is run few times."""
+FEW = 3
 
 
 def poisson(*sides: int) -> sp.csr_array:
@@ -47,6 +53,8 @@ CPU = {
     "random, n = 100": small(100), "random, n = 1000": small(1000),
 }  # fmt: skip
 GPU = {"Poisson 2-D 1000 x 1000": poisson(1000, 1000), "Poisson 2-D 100 x 100": poisson(100, 100)}
+BATCHES = ((10, 1000), (32, 64))
+"""Side of the grid, and number of systems."""
 
 
 def fresh(function: Callable[[], Any]) -> Callable[[], Any]:
@@ -59,12 +67,25 @@ def fresh(function: Callable[[], Any]) -> Callable[[], Any]:
     return call
 
 
+def again(solver: DirectSolver) -> Callable[[], Any]:
+    """The same pattern, new values."""
+    solver.plan()
+
+    def call() -> Any:
+        solver.factorize()
+        return solver.solve()
+
+    return call
+
+
+# --- the CPU --------------------------------------------------------------------------------------------------------------------------
+
+
 def from_matrix(a: sp.csr_array, b: np.ndarray, *, slow: bool) -> Contenders:
     """Everything from the matrix to the solution; `slow` lets those take part that need a minute."""
     found: Contenders = {
         "nvmath": fresh(lambda: direct_solver(a, b, execution="cpu")),
         "nvmath, SPD": fresh(lambda: direct_solver(a, b, options=SPD, execution="cpu")),
-        "nvmath, pattern known": lambda: direct_solver(a, b, execution="cpu"),
         "scipy spsolve": lambda: spsolve(a, b),
     }
     if (a != a.T).nnz:
@@ -100,17 +121,51 @@ def kept(solver: DirectSolver, a: sp.csr_array, b: np.ndarray) -> Contenders:
     return found
 
 
-def on_gpu(a: sp.csr_array, b: np.ndarray) -> Contenders:
-    """Everything from the matrix to the solution, operands on the GPU; the waiting is part of it."""
-    torch, cupy = gpu_torch(), gpu_cupy()
-    found: Contenders = {}
-    if torch is not None:
+def on_cpu(seconds: float) -> Iterator[Case]:
+    """All rows of the CPU."""
+    for name, a in CPU.items() if mkl_pardiso.present() else ():
+        b = right_side(a)
+        yield row(f"CPU {name}, from the matrix", a, b, from_matrix(a, b, slow=seconds >= 10), seconds)
+        with DirectSolver(a, b, execution="cpu") as solver:
+            known = {"nvmath": again(solver), "nvmath, one call": lambda a=a, b=b: direct_solver(a, b, execution="cpu")}
+            yield row(f"CPU {name}, pattern known", a, b, known, seconds)
+            yield row(f"CPU {name}, factors kept", a, b, kept(solver, a, b), seconds)
+
+
+# --- a GPU ----------------------------------------------------------------------------------------------------------------------------
+
+
+def on_gpu(seconds: float) -> Iterator[Case]:
+    """All rows of a GPU: operands there; waiting is part of it unless the row says otherwise."""
+    torch = gpu_torch()
+    for name, a in GPU.items() if torch is not None else ():
+        b = right_side(a)
         arrays = (torch.from_numpy(array).cuda() for array in (a.indptr, a.indices, a.data))
-        matrix = torch.sparse_csr_tensor(*arrays, size=a.shape, check_invariants=False)
-        right, options = torch.from_numpy(b).cuda(), {"blocking": True}
-        found["nvmath"] = fresh(lambda: direct_solver(matrix, right, options=options))
-        found["nvmath, SPD"] = fresh(lambda: direct_solver(matrix, right, options=SPD | options))
-        found["nvmath, pattern known"] = lambda: direct_solver(matrix, right, options=options)
+        operands = torch.sparse_csr_tensor(*arrays, size=a.shape, check_invariants=False), torch.from_numpy(b).cuda()
+        yield row(f"GPU {name}, from the matrix", a, b, from_matrix_on_gpu(a, b, operands), seconds)
+        with DirectSolver(*operands, options={"blocking": True}) as solver:
+            yield row(f"GPU {name}, pattern known", a, b, {"nvmath": again(solver)}, seconds)
+            yield row(
+                f"GPU {name}, factors kept",
+                a,
+                b,
+                {"nvmath": solver.solve, "cuDSS alone": alone(solver, wait=True)},
+                seconds,
+            )
+        with DirectSolver(*operands) as solver:
+            again(solver)()
+            queued = {"nvmath": solver.solve, "cuDSS alone": alone(solver, wait=False)}
+            yield row(f"GPU {name}, factors kept, host time of a call", a, b, queued, seconds, clock=queueing)
+    yield from batches_on_gpu(torch, seconds)
+
+
+def from_matrix_on_gpu(a: sp.csr_array, b: np.ndarray, operands: tuple[Any, Any]) -> Contenders:
+    """Everything from the matrix to the solution."""
+    options, cupy = {"blocking": True}, gpu_cupy()
+    found: Contenders = {
+        "nvmath": fresh(lambda: direct_solver(*operands, options=options)),
+        "nvmath, SPD": fresh(lambda: direct_solver(*operands, options=SPD | options)),
+    }
     if cupy is not None and a.shape[0] <= 10_000:
         from cupyx.scipy.sparse import csr_matrix
         from cupyx.scipy.sparse.linalg import spsolve as cupy_spsolve
@@ -120,60 +175,96 @@ def on_gpu(a: sp.csr_array, b: np.ndarray) -> Contenders:
     return found
 
 
-def host_overhead(a: sp.csr_array, b: np.ndarray) -> tuple[Contenders, DirectSolver] | None:
-    """A solution that is not waited for, beside the call of cuDSS in it."""
-    torch = gpu_torch()
-    if torch is None:
-        return None
-    arrays = (torch.from_numpy(array).cuda() for array in (a.indptr, a.indices, a.data))
-    solver = DirectSolver(
-        torch.sparse_csr_tensor(*arrays, size=a.shape, check_invariants=False), torch.from_numpy(b).cuda()
-    )
-    solver.plan()
-    solver.factorize()
+def alone(solver: DirectSolver, *, wait: bool) -> Callable[[], Any]:
+    """The solve phase of cuDSS, on the stream of the solver."""
     x = solver.solve()
     plan, (*_, right) = solver._plan_object.plans[0], solver._ptrs
     system = plan._system
-    return {
-        "nvmath": solver.solve,
-        "cuDSS alone": lambda: (system.solve(0, (x.data_ptr(), b.size), (right, b.size), 1), x)[1],
-    }, solver
+
+    def call() -> Any:
+        system.solve((x.data_ptr(), x.numel()), (right, x.numel()), 1)
+        if wait:
+            plan.place.wait(system.lease.order.stream)
+        return x
+
+    return call
 
 
-def check(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders) -> None:
-    """Every contender solves the system."""
+def queueing(function: Callable[[], Any], count: int) -> float:
+    """Time that passes for the caller until the work is queued; the queue must not be full."""
+    seconds = 0.0
+    for _ in range(count):
+        seconds += wall(function, 1)
+        gpu_torch().cuda.synchronize()
+    return seconds
+
+
+def batches_on_gpu(torch: Any, seconds: float) -> Iterator[Case]:
+    """Many small systems of one pattern, at once and one by one."""
+    for side, count in BATCHES if torch is not None else ():
+        a = poisson(side, side)
+        n = a.shape[0]
+        many = sp.block_diag([a] * count, format="csr")
+        b = right_side(many)
+        values = torch.from_numpy(np.tile(a.data, (count, 1))).cuda()
+        rows, columns = (
+            torch.from_numpy(array).cuda().expand(count, -1).contiguous() for array in (a.indptr, a.indices)
+        )
+        stack = torch.sparse_csr_tensor(rows, columns, values, size=(count, n, n), check_invariants=False)
+        sides, options = torch.from_numpy(b).cuda().view(count, n, 1), {"blocking": True}
+        with ExitStack() as stack_of, DirectSolver(stack, sides, options=options) as solver:
+            singles = []
+            for i in range(min(count, 16)):
+                parts = (torch.from_numpy(array).cuda() for array in (a.indptr, a.indices, a.data))
+                one = torch.sparse_csr_tensor(*parts, size=(n, n), check_invariants=False)
+                singles.append(again(stack_of.enter_context(DirectSolver(one, sides[i, :, 0], options=options))))
+            found: Contenders = {"nvmath": again(solver)}
+            check(f"a batch of {count}", many, b, found)
+            found[f"{len(singles)} of {count}, one by one"] = lambda singles=singles: [solve() for solve in singles]
+            yield measured(f"GPU {count} x Poisson 2-D {side} x {side}, pattern known", found, seconds, 0.0)
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------------------------
+
+
+def right_side(a: sp.csr_array) -> np.ndarray:
+    """One with a known solution."""
+    return a @ np.random.default_rng(0).standard_normal(a.shape[0])
+
+
+def check(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders) -> float:
+    """Every contender solves the system; return the seconds of the slowest."""
+    slowest = 0.0
     for contender, function in found.items():
+        begin = time.perf_counter()
         x = function()
+        slowest = max(slowest, time.perf_counter() - begin)
+        if hasattr(x, "cpu") and x.is_cuda:  # it may be under way on a stream that nobody waits for
+            gpu_torch().cuda.synchronize()
         x = x.get() if hasattr(x, "get") else x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
-        if not np.linalg.norm(a @ x - b) <= 1e-8 * np.linalg.norm(b):
+        if not np.linalg.norm(a @ x.ravel() - b) <= 1e-8 * np.linalg.norm(b):
             raise AssertionError(f"{name}: {contender} is wrong")
+    return slowest
 
 
-def cases(seconds: float) -> list[Case]:
-    """Measure all rows."""
-    done = []
+def measured(name: str, found: Contenders, seconds: float, slowest: float, clock: Clock = wall) -> Case:
+    """Measure a row; each contender has run before."""
+    if slowest < LONG:
+        return measure(name, found, "nvmath", seconds=seconds, clock=clock, most=16 if clock is queueing else 10_000)
+    rounds: dict[str, list[float]] = {contender: [] for contender in found}
+    for _ in range(FEW):
+        for contender, function in found.items():
+            rounds[contender].append(clock(function, 1))
+    return Case(name, "nvmath", rounds)
 
-    def row(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders) -> None:
-        check(name, a, b, found)
-        done.append(measure(name, found, "nvmath", seconds=seconds))
 
-    for name, a in CPU.items() if mkl_pardiso.present() else ():
-        b = a @ np.random.default_rng(0).standard_normal(a.shape[0])
-        row(f"CPU {name}, from the matrix", a, b, from_matrix(a, b, slow=seconds >= 10))
-        with DirectSolver(a, b, execution="cpu") as solver:
-            row(f"CPU {name}, factors kept", a, b, kept(solver, a, b))
-    for name, a in GPU.items():
-        b = a @ np.random.default_rng(0).standard_normal(a.shape[0])
-        found = on_gpu(a, b)
-        if found:
-            row(f"GPU {name}, from the matrix", a, b, found)
-        again = host_overhead(a, b)
-        if again is not None:
-            row(f"GPU {name}, factors kept, not waited for", a, b, again[0])
-            again[1].free()
-    return done
+def row(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders, seconds: float, clock: Clock = wall) -> Case:
+    """Check the contenders and measure them."""
+    return measured(name, found, seconds, check(name, a, b, found), clock)
 
 
 if __name__ == "__main__":
-    asked = arguments(__doc__)
-    report("Sparse direct solvers", cases(asked.seconds), asked)
+    asked = arguments(__doc__, places=True)
+    places = {"cpu": on_cpu, "gpu": on_gpu}
+    cases = [case for place, rows in places.items() if asked.only in (None, place) for case in rows(asked.seconds)]
+    report("Sparse direct solvers", cases, asked)

@@ -16,7 +16,10 @@ import pytest
 from nvmath.linalg._solver import _fused
 from nvmath.linalg._solver._kernels import source
 
-_BEFORE = """
+SHARED = 227 << 10
+"""What a block may have, in bytes: as on a large GPU."""
+
+BEFORE = """
 #include <cmath>
 #include <cstring>
 using std::fabs; using std::hypot;
@@ -26,8 +29,8 @@ using std::fabs; using std::hypot;
 #define __syncthreads()
 #define __syncwarp()
 #define __shfl_down_sync(mask, v, distance) (v)
-struct Index { int x; };
-static Index threadIdx = {0}, blockIdx = {0}, blockDim = {1}, gridDim = {1};
+struct Index { int x, y; };
+static Index threadIdx = {0, 0}, blockIdx = {0, 0}, blockDim = {1, 1}, gridDim = {1, 1};
 static unsigned long long atomicMax(unsigned long long* to, unsigned long long v) { if (v > *to) *to = v; return 0; }
 static long long __double_as_longlong(double v) { long long w; memcpy(&w, &v, 8); return w; }
 static double __longlong_as_double(long long w) { double v; memcpy(&v, &w, 8); return v; }
@@ -51,8 +54,8 @@ def compiled(dtype: str) -> Any:
     if compiler is None:
         pytest.skip("there is no C++ compiler (g++ or c++)")
     text = source(_fused.SOURCE, dtype).replace('extern "C" __global__ void run', "__global__ void run")
-    text = text.replace("extern __shared__ __align__(16) unsigned char memory[];", "alignas(16) static unsigned char memory[1 << 16];")
-    text = _BEFORE + text + _AFTER
+    text = text.replace("extern __shared__ __align__(16) unsigned char memory[];", f"alignas(16) static unsigned char memory[{SHARED}];")
+    text = BEFORE + text + _AFTER
     folder = Path(tempfile.mkdtemp(prefix="nvmath-fused-"))
     name = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
     (folder / "fused.cpp").write_text(text)

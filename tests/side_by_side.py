@@ -16,23 +16,38 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 NOTHING_COLLECTED = 5
+PARTS = {
+    "test_examples": 4,
+    "test_dense_solver": 4,
+    "test_sparse_solver": 4,
+    "test_fft_any": 3,
+    "test_generic": 2,
+    "test_sparse_batch": 2,
+}
+"""In how many processes the longest files run."""
 
 
-def files_of(paths: list[Path]) -> list[Path]:
-    """The files of tests, those with the most to do first, as far as their size tells."""
+def jobs_of(paths: list[Path]) -> list[tuple[Path, str]]:
+    """The files of tests with their parts, the longest first."""
     found = [file for path in paths for file in (path.rglob("test_*.py") if path.is_dir() else (path,))]
-    return sorted(found, key=lambda file: -file.stat().st_size)
+    found.sort(key=lambda file: (-PARTS.get(file.stem, 1), -file.stat().st_size))
+    return [(file, f"{i + 1}/{parts}") for file in found for parts in (PARTS.get(file.stem, 1),) for i in range(parts)]
 
 
-def run(what: list[Path], marker: str, more: list[str]) -> tuple[int, str, str]:
+def run(what: list[Path], part: str, marker: str, more: list[str]) -> tuple[int, str, str]:
     """Run one process of pytest; return its status, a line, and everything that it wrote."""
     begin = time.monotonic()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", marker, *map(str, what), *more]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    environment = {**os.environ, "NVMATH_TESTS_PART": part}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     status = 0 if done.returncode == NOTHING_COLLECTED else done.returncode
     last = done.stdout.strip().rpartition("\n")[2]
-    name = what[0] if len(what) == 1 else "alone"
-    return status, f"{'ok    ' if status == 0 else 'FAILED'} {name}: {last} ({time.monotonic() - begin:.0f} s)", done.stdout
+    name = f"{what[0]}{'' if part == '1/1' else ' ' + part}" if len(what) == 1 else "alone"
+    return (
+        status,
+        f"{'ok    ' if status == 0 else 'FAILED'} {name}: {last} ({time.monotonic() - begin:.0f} s)",
+        done.stdout,
+    )
 
 
 def main() -> int:
@@ -51,11 +66,11 @@ def main() -> int:
         if status:
             failed.append(output)
 
-    files = files_of(arguments.paths)
+    jobs = jobs_of(arguments.paths)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for outcome in pool.map(lambda file: run([file], "not alone", more), files):
+        for outcome in pool.map(lambda job: run([job[0]], job[1], "not alone", more), jobs):
             report(outcome)
-    report(run(files, "alone", more))
+    report(run(list(dict.fromkeys(file for file, _ in jobs)), "1/1", "alone", more))
     for output in failed:
         print(output)
     return int(bool(failed))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fused_on_host import HostFused
+from fused_on_host import SHARED, HostFused
 from scipy.linalg import lapack, solve_triangular
 
 from nvmath._core import kernels, kernels_host
@@ -278,6 +278,7 @@ def libraries() -> Iterator[tuple[HostCusolver, HostCublas]]:
         for name in ("upload", "download"):
             patch.setattr(_cuda, name, copy)
         patch.setattr(_cuda, "Fused", HostFused)
+        patch.setattr(_cuda, "shared_of_block", lambda device: SHARED)
         forget_handles()
         yield solver, blas
         forget_handles()

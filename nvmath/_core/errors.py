@@ -17,6 +17,10 @@ class InvalidStateError(Exception):
     """An object was used after it had been freed."""
 
 
+class IllConditionedWarning(UserWarning):
+    """A matrix is so ill-conditioned that few digits of a solution may be right."""
+
+
 class UngradedWarning(UserWarning):
     """A tensor that requires a gradient was used; the result is cut from the autograd graph."""
 

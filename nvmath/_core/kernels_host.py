@@ -94,11 +94,23 @@ def _move_bfloat16(
         if widen:
             np.copyto(result, (values.astype(np.uint32) << 16).view(np.float32), casting="unsafe")
             return
-        bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+        bits = _single(values).view(np.uint32)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16  # to nearest, ties to even
         np.copyto(result, np.where(bits & 0x7FFFFFFF > 0x7F800000, bits >> 16 | 0x40, rounded), casting="unsafe")
 
     return run
+
+
+def _single(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return values in single precision, so that rounding them once more gives what rounding the values themselves does."""
+    with np.errstate(all="ignore"):
+        made: np.ndarray[Any, Any] = np.ascontiguousarray(values, np.float32)
+        if values.dtype != np.float64:
+            return made
+        made = np.where(np.abs(made) > np.abs(values), np.nextafter(made, np.float32(0)), made)  # cut off
+        inexact = (made != values) & (values == values)
+        made.view(np.uint32)[...] |= inexact.astype(np.uint32)  # an odd last bit says that more follows
+    return made
 
 
 def scale(shape: Ints, strides: Ints, dtype: DType, factor: float) -> Callable[[int, int], None]:

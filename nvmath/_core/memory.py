@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from ..bindings import _cuda as driver
 from . import log, place
+from .lifetime import Closing
 
 _ADDRESS: Final = ("device_ptr", "device_pointer", "ptr", "pointer")
 _NO_TIMING: Final = 2
@@ -155,7 +155,7 @@ def from_user(allocator: Any, device: int) -> Allocate:
     return allocate
 
 
-class Workspace:
+class Workspace(Closing):
     """Scratch memory of one operation on a GPU: taken at the first use, kept, ordered when the stream changes.
 
     A graph that was captured with it uses the memory whenever it is replayed: from then on it serves this stream of this capture
@@ -274,10 +274,6 @@ class Workspace:
         event, self._event = self._event, 0
         if event:
             place.discard(driver.event_destroy, event)
-
-    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not exiting():  # then modules are half gone, and the memory goes with the process
-            self.close()
 
 
 _Lent = tuple[int, int, place.Cuda, Any]

@@ -1,16 +1,18 @@
 """The engine behind every binding module: rows -> functions, tables -> enums, each at its first use (PEP 562).
 
-A binding module is a docstring, its rows, its enum table, and::
+A binding module is a docstring, its tables, and::
 
-    _library = Bindings(
-        "cufft", globals(), prefix="cufft", rows=_ROWS, enums=_ENUMS, errors=Errors("cuFFTError", "CUFFT_", "Result")
-    )
+    _library = Bindings("cufft", globals(), prefix="cufft", errors=Errors("cuFFTError", "CUFFT_", "Result"))
     __getattr__, __dir__ = _library.resolve, _library.names
 
-which also puts the class of errors and ``check_status`` there. What `resolve` makes is stored in the module's globals,
-so a later access is a plain attribute. A function asked for before the library is open is a Python function of the right
-signature that opens the library at its first call and puts the bound function in its place. Code in the module itself
-writes ``_library.name(...)``. Names that start with an underscore are private rows.
+The tables are texts called ``_ROWS`` and ``_ENUMS`` (their grammar: `_rows`), ``_RECORDS`` (`_records`), ``_DTYPES``
+(`_dtypes`) and ``_LENGTHS`` (`_lengths`); ``_SPECIAL`` has more rows and ``_STATUSES`` more enumerations, which
+`tools/bindgen` leaves alone. Each is optional.
+
+`Bindings` also puts the class of errors and ``check_status`` into the module. What `resolve` makes is stored in its
+globals, so a later access is a plain attribute. A function asked for before the library is open is a Python function of
+the right signature that opens the library at its first call and puts the bound function in its place. Code in the module
+itself writes ``_library.name(...)``. Names that start with an underscore are private rows.
 
 Tests replace a library by a Python object with `substitute`.
 """
@@ -21,43 +23,78 @@ import enum
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 from nvmath.bindings import _load, _rows, _seam
+from nvmath.bindings._adapted import adapted, for_the_seam
 from nvmath.bindings._callbacks import logger_setter
+from nvmath.bindings._dtypes import Dtypes, dtype_function, dtypes
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
 from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._functions import forwarding_function
-from nvmath.bindings._owned import owning_function
+from nvmath.bindings._lengths import Lengths, check_of, lengths
 from nvmath.bindings._records import record_class, records
 from nvmath.bindings._status import Errors
 
-__all__ = ["Bindings", "Errors", "FunctionNotFoundError", "LibraryNotFoundError", "status_name", "substitute"]
+__all__ = ["Bindings", "Errors", "FunctionNotFoundError", "LibraryNotFoundError", "substitute"]
 
 _lock = held_at_fork(threading.RLock())
 _everyone: list[Bindings] = []
 _substitutes: dict[str, object] = {}
 
 
-_Index = dict[str, tuple[str, str]]
-_Enums = dict[str, tuple[str, dict[str, int]]]
-_Records = dict[str, list[tuple[str, str]]]
+class _Tables:
+    """The texts of one module, each read when it is first needed: name -> what its line says."""
+
+    def __init__(self, namespace: dict[str, Any], prefix: str, wide: bool) -> None:
+        self.namespace, self.prefix, self.wide = namespace, prefix, wide
+
+    def _text(self, name: str) -> str:
+        return self.namespace.get(name, "")  # type: ignore[no-any-return]
+
+    def _index(self, text: str) -> dict[str, tuple[str, str]]:
+        return _rows.index(text, self.prefix, wide=self.wide)
+
+    @cached_property
+    def rows(self) -> dict[str, tuple[str, str]]:
+        return self._index(self._text("_ROWS") + self._text("_SPECIAL"))
+
+    @cached_property
+    def enums(self) -> dict[str, tuple[str, dict[str, int]]]:
+        return _rows.enums(self._text("_ENUMS") + self._text("_STATUSES"))
+
+    @cached_property
+    def records(self) -> dict[str, list[tuple[str, str]]]:
+        return records(self._text("_RECORDS"))
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        return dtypes(self._text("_DTYPES"))
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        return lengths(self._text("_LENGTHS"))
+
+    def special(self) -> set[str]:
+        """The C functions whose rows are written by hand."""
+        return {_rows.parse(row, "").c_name for row, _ in self._index(self._text("_SPECIAL")).values()}
+
+    def parsed(self, name: str) -> _rows.Row:
+        """A row by its Python name."""
+        text, section = self.rows[name]
+        return _rows.parse(text, self.prefix, section)
 
 
 class Bindings:
-    """The rows and enums of one library, in one module.
+    """One library, or a part of it, in one module.
 
     Parameters
     ----------
     library : str
         Its name in `nvmath.bindings._load`.
     namespace : dict
-        The module's globals: what is built goes there.
-    rows, enums : str
-        Tables in the grammar of `nvmath.bindings._rows`.
-    records : str
-        Structures, in that of `nvmath.bindings._records`.
+        The module's globals: the tables are there, and what is built goes there.
     prefix : str
         What the C names start with.
     wide : bool
@@ -80,10 +117,7 @@ class Bindings:
         library: str,
         namespace: dict[str, Any],
         *,
-        rows: str,
         prefix: str,
-        enums: str = "",
-        records: str = "",
         wide: bool = False,
         errors: Errors | None = None,
         on_error: Callable[[int], object] | None = None,
@@ -93,14 +127,11 @@ class Bindings:
         self.module: str = namespace["__name__"]
         self.state: dict[str, Any] = {}
         self._namespace = namespace
-        self._texts = (rows, enums, records)
-        self._prefix = prefix
-        self._wide = wide
+        self.tables = _Tables(namespace, prefix, wide)
         self.errors = errors
         self._on_error = on_error
         self._error = errors.name if errors is not None else error
         self._built: dict[str, Any] = {}
-        self._tables: tuple[_Index, _Enums, _Records] | None = None
         _everyone.append(self)
         if errors is not None:
             errors.install(self, namespace)
@@ -116,20 +147,26 @@ class Bindings:
         if built is not None:
             return built
         with _lock:
-            rows, enums, records = self._read()
-            if name in records:
-                return self._keep(name, record_class(name, records[name], self.module, self.resolve))
-            if name in enums:
-                return self._keep(name, self._enum(name, *enums[name]))
-            if name in rows:
-                row = _rows.parse(rows[name][0], self._prefix, rows[name][1])
-                if row.c_name.endswith("LoggerSetCallback"):
-                    return self._keep(name, self._logger_setter(row))
-                if any(p.type in ("new", "end") for p in row.parameters):
-                    return self._keep(name, self._owning(row))
-                bound = self._bind_if_open(row)
-                return self._unbound(row) if bound is None else self._keep(name, bound)
+            tables = self.tables
+            if name in tables.rows:
+                return self._function(tables.parsed(name))
+            if name in tables.enums:
+                return self._keep(name, self._enum(name, *tables.enums[name]))
+            if name in tables.records:
+                return self._keep(name, record_class(name, tables.records[name], self.module, self.resolve))
+            if name in tables.dtypes:
+                enum_, kinds = tables.dtypes[name]
+                return self._keep(name, dtype_function(name, self.resolve(enum_), kinds, self.module))
         raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
+
+    def _function(self, row: _rows.Row) -> Callable[..., Any]:
+        if row.c_name.endswith("LoggerSetCallback"):
+            return self._keep(row.name, self._logger_setter(row))  # type: ignore[no-any-return]
+        if any(p.adapted for p in row.parameters):
+            body = adapted(row, partial(self._call, for_the_seam(row)))
+            return self._keep(row.name, self._python_function(row, body))  # type: ignore[no-any-return]
+        bound = self._bind_if_open(row)
+        return self._unbound(row) if bound is None else self._keep(row.name, bound)
 
     def _keep(self, name: str, made: Any) -> Any:
         made = self._built.setdefault(name, made)
@@ -139,42 +176,34 @@ class Bindings:
 
     def names(self) -> list[str]:
         """What ``dir(module)`` lists."""
-        tables = {name for table in self._read() for name in table if not name.startswith("_")}
-        return sorted(tables | set(self._namespace))
+        tables = (self.tables.rows, self.tables.enums, self.tables.records, self.tables.dtypes)
+        return sorted({name for table in tables for name in table if not name.startswith("_")} | set(self._namespace))
 
     def rows(self) -> list[_rows.Row]:
         """Every row, parsed (for checks and documentation)."""
-        return [_rows.parse(row, self._prefix, section) for row, section in self._read()[0].values()]
-
-    def enums(self) -> list[str]:
-        """The names of every enum."""
-        return list(self._read()[1])
-
-    def structures(self) -> _Records:
-        """Every structure: name -> fields."""
-        return self._read()[2]
+        return [self.tables.parsed(name) for name in self.tables.rows]
 
     def has(self, c_name: str) -> bool:
         """Whether the library (opened now if need be) has a C function."""
-        substitute_ = _substitutes.get(self.library)
-        if substitute_ is not None:
-            return hasattr(substitute_, c_name)
+        if self.substituted is not None:
+            return hasattr(self.substituted, c_name)
         return self.opened().address(c_name) is not None
 
     def opened(self) -> _load.Library:
         """The library itself, opened at the first call."""
         return _load.open_library(self.library, needed_by=self.module)
 
+    def sized(self, function: str, handle: int) -> bytes:
+        """What a function writes into memory of the size that the function of the same name with ``_size`` returns."""
+        memory = bytearray(self.resolve(f"{function}_size")(handle))
+        if memory:
+            self.resolve(function)(handle, memory)
+        return bytes(memory)
+
     @property
     def substituted(self) -> object | None:
         """The object that a test put in the library's place, or None."""
         return _substitutes.get(self.library)
-
-    def _read(self) -> tuple[_Index, _Enums, _Records]:
-        if self._tables is None:
-            rows, enums, structures = self._texts
-            self._tables = _rows.index(rows, self._prefix, wide=self._wide), _rows.enums(enums), records(structures)
-        return self._tables
 
     def _enum(self, name: str, base: str, members: dict[str, int]) -> type[enum.Enum]:
         kind: Any = enum.IntFlag if base == "IntFlag" else enum.IntEnum
@@ -184,13 +213,36 @@ class Bindings:
 
     def _bind_if_open(self, row: _rows.Row) -> Callable[..., Any] | None:
         """The bound function if that takes no opening and the function is there."""
-        stand_in = _substitutes.get(self.library)
-        if stand_in is not None:
-            return getattr(stand_in, row.c_name, None)
-        library = _load.peek(self.library)
-        return None if library is None else self._bind(library, row)
+        library = _load.peek(self.library) if self.substituted is None else self.substituted
+        bound = None if library is None else self._bind(library, row)
+        known = self.tables.lengths.get(row.name.removesuffix("_64"))
+        return bound if bound is None or known is None else self._checking(row, bound, *known)
 
-    def _bind(self, library: _load.Library, row: _rows.Row) -> Callable[..., Any] | None:
+    def _checking(
+        self, row: _rows.Row, bound: Callable[..., Any], size: int, expressions: dict[str, str]
+    ) -> Callable[..., Any]:
+        """The function, which looks first whether its arrays are long enough."""
+        checked, check = check_of(row, size, expressions)
+        function = self._python_function(row, bound, checked, check)
+        function.__bound__ = lambda: bound
+        return function  # type: ignore[no-any-return]
+
+    def _python_function(self, row: _rows.Row, body: Callable[..., Any], *check: Any) -> Any:
+        names = [p.name for p in row.arguments]
+        return forwarding_function(row.name, names, body, self._documentation(row), self.module, *check)
+
+    def _documentation(self, row: _rows.Row) -> str:
+        size, expressions = self.tables.lengths.get(row.name.removesuffix("_64"), (0, {}))
+        needed = {
+            p.name: f"at least {expressions[p.name]} elements" + ("" if p.array else f" of {size} bytes")
+            for p in row.arguments
+            if p.is_array and p.name in expressions
+        }
+        return row.documentation(self._error, needed)
+
+    def _bind(self, library: object, row: _rows.Row) -> Callable[..., Any] | None:
+        if not isinstance(library, _load.Library):  # a substitute
+            return getattr(library, row.c_name, None)
         address = library.address(row.c_name)
         if address is None:
             return None
@@ -200,32 +252,25 @@ class Bindings:
             tuple(p.name for p in row.arguments),
             row.signature,
             self._failed(row) if row.result == "status" else None,
-            row.documentation(self._error),
+            self._documentation(row),
             self.module,
         )
 
     def _logger_setter(self, row: _rows.Row) -> Callable[..., None]:
-        private = replace(row, name="_" + row.name)
-        return logger_setter(row.name, row.c_name, self.module, lambda callback: self._bound(private)(callback))
-
-    def _owning(self, row: _rows.Row) -> Callable[..., Any]:
-        parameters = tuple(replace(p, type="ptr") if p.type in ("new", "end") else p for p in row.parameters)
-        private = replace(row, name="_" + row.name, parameters=parameters)
-        documentation = row.documentation(self._error)
-        return owning_function(row, lambda *args: self._bound(private)(*args), documentation, self.module)  # type: ignore[no-any-return]
+        private = row._replace(name="_" + row.name)
+        return logger_setter(row.name, row.c_name, self.module, partial(self._call, private))
 
     def _failed(self, row: _rows.Row) -> Callable[[int], object] | None:
         return self._on_error if self.errors is None else self.errors.failed(row.c_name)
 
     def _unbound(self, row: _rows.Row) -> Callable[..., Any]:
         """A Python function of the same signature that opens the library and binds at its first call."""
-        names = [p.name for p in row.arguments]
-        documentation = row.documentation(self._error)
-        function = forwarding_function(
-            row.name, names, lambda *args: self._bound(row)(*args), documentation, self.module
-        )
-        function.__bound__ = lambda: self._bound(row)
+        function = self._python_function(row, partial(self._call, row))
+        function.__bound__ = partial(self._bound, row)
         return function  # type: ignore[no-any-return]
+
+    def _call(self, row: _rows.Row, *arguments: Any) -> Any:
+        return self._bound(row)(*arguments)
 
     def _bound(self, row: _rows.Row) -> Callable[..., Any]:
         built = self._built.get(row.name)
@@ -247,7 +292,7 @@ class Bindings:
         return FunctionNotFoundError(message, self.library, row.c_name)
 
     def _forget_functions(self) -> None:
-        rows = self._read()[0]
+        rows = self.tables.rows
         for name in [name for name in self._built if name in rows or name.removeprefix("_") in rows]:
             made = self._built.pop(name)
             if self._namespace.get(name) is made:
@@ -291,11 +336,3 @@ def _set_substitute(library: str, replacement: object | None) -> None:
     for bindings in _everyone:
         if bindings.library == library:
             bindings._forget_functions()
-
-
-def status_name(result: type[enum.IntEnum], prefix: str, status: int) -> str:
-    """The C name of a status: ``CUFFT_INVALID_TYPE``, or the number if no name is known."""
-    try:
-        return prefix + result(status).name
-    except ValueError:
-        return f"unknown {prefix.rstrip(chr(95))} status {status}"

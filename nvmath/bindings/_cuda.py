@@ -6,7 +6,6 @@ Names that the driver versions (``cuMemAlloc_v2``) appear without the version. H
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 from nvmath.bindings._bind import Bindings
 from nvmath.bindings._errors import LibraryNotFoundError
@@ -166,15 +165,8 @@ def check_status(status: int) -> None:
         raise CudaError(status)
 
 
-_library = Bindings("cuda", globals(), rows=_ROWS, enums=_ENUMS, prefix="cu", on_error=check_status, error="CudaError")
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+_library = Bindings("cuda", globals(), prefix="cu", on_error=check_status, error="CudaError")
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 def initialize() -> None:

@@ -24,6 +24,12 @@ class FunctionNotFoundError(NotImplementedError):
         self.function = function
 
 
+class UnknownAttributeError(KeyError, ValueError):
+    """An attribute that a descriptor does not have, or one whose value has no type of its own."""
+
+    __str__ = ValueError.__str__
+
+
 def library_not_found(
     name: str,
     title: str,

@@ -1,14 +1,24 @@
-"""The table of libraries: one row each, what it is called, which files, what it serves, how to install it."""
+"""The table of libraries: what each is called, which files it is, what it serves, how to install it.
+
+The grammar, by example::
+
+    cufft | cuFFT | FFT on a GPU | pip install ...       # name | title | what it serves | how to install it
+        folders nvidia/cu13/lib nvidia/cufft/lib         # of wheels (``bin`` on Windows)
+        version property cufftGetProperty                # of the files that follow; so are ``title`` and ``symbols``
+        file 13 libcufft.so.12 cufft64_12.dll            # flavour (``-``: none); Linux, Windows, macOS (as on Linux if absent)
+        like mkl                                         # the files of another library, perhaps with other symbols
+
+``a+b`` are several files that must all be there, ``+?a|b`` one more if one of these is. Other words are fields of `LibraryRow`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One file (or set of files) that can serve as a library.
 
     Attributes
@@ -39,11 +49,10 @@ class Candidate:
     def at(self, file: str) -> Candidate:
         """The candidate with its first file replaced, and the others looked for beside it."""
         folder = os.path.dirname(file)
-        return replace(self, files=(file, *(os.path.join(folder, name) for name in self.files[1:])))
+        return self._replace(files=(file, *(os.path.join(folder, name) for name in self.files[1:])))
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryRow:
+class LibraryRow(NamedTuple):
     """What is known about a library before it is looked for."""
 
     name: str
@@ -59,267 +68,226 @@ class LibraryRow:
     loader_first: bool = False  # the system's own choice is right: there may be several, only one fits the kernel
 
 
-def _file(stem: str, major: str, windows: str) -> str:
-    return windows if sys.platform == "win32" else f"lib{stem}.so.{major}"
+_TABLE = """
+cuda | the CUDA driver | every operation on a GPU | your system's packages (the NVIDIA driver)
+    loader_first
+    version cuda cuDriverGetVersion
+    file - libcuda.so.1 nvcuda.dll
+nvrtc | NVRTC | device kernels compiled at run time | pip install nvidia-cuda-nvrtc (CUDA 13) or nvidia-cuda-nvrtc-cu12 (CUDA 12)
+    cuda
+    pathfinder nvrtc
+    folders nvidia/cu13/lib nvidia/cuda_nvrtc/lib
+    version pair nvrtcVersion
+    file 13 libnvrtc.so.13+?libnvrtc-builtins.so.13.* nvrtc64_130_0.dll
+    file 12 libnvrtc.so.12+?libnvrtc-builtins.so.12.* nvrtc64_120_0.dll
+nvjitlink | nvJitLink | linking of device code | pip install nvidia-nvjitlink (CUDA 13) or nvidia-nvjitlink-cu12 (CUDA 12)
+    cuda
+    pathfinder nvJitLink
+    folders nvidia/cu13/lib nvidia/nvjitlink/lib
+    version pair nvJitLinkVersion
+    file 13 libnvJitLink.so.13 nvJitLink_130_0.dll
+    file 12 libnvJitLink.so.12 nvJitLink_120_0.dll
+nvvm | NVVM | device code from numba | pip install nvidia-nvvm (CUDA 13) or nvidia-nvvm-cu12 (CUDA 12)
+    cuda
+    pathfinder nvvm
+    folders nvidia/cu13/lib nvidia/cuda_nvcc/nvvm/lib64
+    version pair nvvmVersion
+    file - libnvvm.so.4 nvvm64_40_0.dll
+cufft | cuFFT | FFT on a GPU | pip install nvidia-cufft (CUDA 13) or nvidia-cufft-cu12 (CUDA 12)
+    cuda
+    pathfinder cufft
+    folders nvidia/cu13/lib nvidia/cufft/lib
+    version property cufftGetProperty
+    file 13 libcufft.so.12 cufft64_12.dll
+    file 12 libcufft.so.11 cufft64_11.dll
+cublas | cuBLAS | linear algebra on a GPU | pip install nvidia-cublas (CUDA 13) or nvidia-cublas-cu12 (CUDA 12)
+    cuda
+    pathfinder cublas
+    needs cublasLt
+    folders nvidia/cu13/lib nvidia/cublas/lib
+    version property cublasGetProperty
+    file 13 libcublas.so.13 cublas64_13.dll
+    file 12 libcublas.so.12 cublas64_12.dll
+cublasLt | cuBLASLt | matrix products on a GPU | pip install nvidia-cublas (CUDA 13) or nvidia-cublas-cu12 (CUDA 12)
+    cuda
+    pathfinder cublasLt
+    folders nvidia/cu13/lib nvidia/cublas/lib
+    version property cublasLtGetProperty
+    file 13 libcublasLt.so.13 cublasLt64_13.dll
+    file 12 libcublasLt.so.12 cublasLt64_12.dll
+cusolver | cuSOLVER | dense solvers on a GPU | pip install nvidia-cusolver (CUDA 13) or nvidia-cusolver-cu12 (CUDA 12)
+    cuda
+    pathfinder cusolver
+    needs nvjitlink cublasLt cublas cusparse
+    folders nvidia/cu13/lib nvidia/cusolver/lib
+    version property cusolverGetProperty
+    file 13 libcusolver.so.12 cusolver64_12.dll
+    file 12 libcusolver.so.11 cusolver64_11.dll
+cusparse | cuSPARSE | sparse products on a GPU | pip install nvidia-cusparse (CUDA 13) or nvidia-cusparse-cu12 (CUDA 12)
+    cuda
+    pathfinder cusparse
+    needs nvjitlink
+    folders nvidia/cu13/lib nvidia/cusparse/lib
+    version property cusparseGetProperty
+    file - libcusparse.so.12 cusparse64_12.dll
+curand | cuRAND | random numbers | pip install nvidia-curand (CUDA 13) or nvidia-curand-cu12 (CUDA 12)
+    cuda
+    pathfinder curand
+    folders nvidia/cu13/lib nvidia/curand/lib
+    version property curandGetProperty
+    file - libcurand.so.10 curand64_10.dll
+cudss | cuDSS | sparse direct solvers on a GPU | pip install nvidia-cudss-cu13 or nvidia-cudss-cu12
+    pathfinder cudss
+    folders nvidia/cu13/lib nvidia/cu12/lib
+    version property cudssGetProperty
+    file - libcudss.so.1 cudss64_1.dll
+    file - libcudss.so.0 cudss64_0.dll
+cutensor | cuTENSOR | tensor contractions on a GPU | pip install cutensor-cu13 or cutensor-cu12
+    pathfinder cutensor
+    needs cublasLt
+    folders cutensor/lib
+    version thousands cutensorGetVersion
+    file - libcutensor.so.2 cutensor.dll
+mathdx | libmathdx | device functions (nvmath.device) | pip install nvidia-libmathdx-cu13 or nvidia-libmathdx-cu12
+    pathfinder mathdx
+    needs nvrtc
+    folders nvidia/cu13/lib nvidia/cu12/lib
+    version hundreds mathdxGetVersion
+    file - libmathdx.so.0 mathdx64_0.dll
+cusparseLt | cuSPARSELt | products of matrices of structured sparsity | pip install nvidia-cusparselt-cu13 or nvidia-cusparselt-cu12
+    pathfinder cusparseLt
+    needs nvjitlink nvrtc cublasLt
+    folders nvidia/cu13/lib nvidia/cu12/lib nvidia/cusparselt/lib
+    file - libcusparseLt.so.0
+cublasMp | cuBLASMp | distributed dense matrices | pip install nvidia-cublasmp-cu13 or nvidia-cublasmp-cu12
+    pathfinder cublasmp
+    needs nccl nvshmem cublasLt cublas
+    folders nvidia/cublasmp/cu13/lib nvidia/cublasmp/cu12/lib
+    file - libcublasmp.so.0
+cusolverMp | cuSOLVERMp | distributed dense solvers | pip install nvidia-cusolvermp-cu13 or nvidia-cusolvermp-cu12
+    pathfinder cusolverMp
+    needs nccl cublasLt cublas cusolver cublasMp
+    folders nvidia/cu13/lib nvidia/cu12/lib
+    file - libcusolverMp.so.0
+cufftMp | cuFFTMp | distributed FFT | pip install nvidia-cufftmp-cu13 or nvidia-cufftmp-cu12
+    cuda
+    pathfinder cufftMp
+    needs nvshmem
+    folders nvidia/cufftmp/cu13/lib nvidia/cufftmp/cu12/lib
+    version property cufftGetProperty
+    file 13 libcufftMp.so.12
+    file 12 libcufftMp.so.11
+nccl | NCCL | distributed operations | pip install nvidia-nccl-cu13 or nvidia-nccl-cu12
+    pathfinder nccl
+    folders nvidia/nccl/lib
+    version hundreds ncclGetVersion
+    file - libnccl.so.2
+nvshmem | NVSHMEM | distributed operations | pip install nvidia-nvshmem-cu13 or nvidia-nvshmem-cu12
+    pathfinder nvshmem_host
+    folders nvidia/nvshmem/lib
+    version pair nvshmem_info_get_version
+    file - libnvshmem_host.so.3
+mkl | MKL | sparse direct solvers on the CPU (PARDISO) | pip install mkl (x86-64)
+    version mkl MKL_Get_Version_String
+    title MKL
+    file mkl libmkl_rt.so.3 mkl_rt.3.dll -
+    file mkl libmkl_rt.so.2 mkl_rt.2.dll libmkl_rt.2.dylib
+numpy_openblas | the OpenBLAS of NumPy | linear algebra on the CPU (symbols scipy_...64_) | pip install numpy (its wheels contain it)
+    folders numpy.libs numpy/.dylibs
+    version openblas scipy_openblas_get_config64_
+    title OpenBLAS (NumPy's)
+    symbols scipy_{stem}64_
+    file openblas libscipy_openblas64_-*.so libscipy_openblas64_-*.dll libscipy_openblas64_*.dylib
+fftw | an FFT library with the FFTW3 interface | FFT on the CPU | pip install mkl (x86-64) or nvpl-fft (Arm)
+    override NVMATH_FFT_CPU_LIBRARY
+    folders nvpl/lib
+    version nvpl nvpl_fft_get_version
+    title NVPL FFT
+    file nvpl libnvpl_fftw.so.0
+    like mkl
+    version fftw fftw_version
+    title FFTW
+    file fftw libfftw3.so.3+libfftw3f.so.3+?libfftw3_omp.so.3|libfftw3_threads.so.3+?libfftw3f_omp.so.3|libfftw3f_threads.so.3
+        libfftw3-3.dll+libfftw3f-3.dll
+        libfftw3.3.dylib+libfftw3f.3.dylib+?libfftw3_omp.3.dylib|libfftw3_threads.3.dylib+?libfftw3f_omp.3.dylib|libfftw3f_threads.3.dylib
+blas | a BLAS library | linear algebra on the CPU | pip install mkl (x86-64) or nvpl-blas (Arm)
+    override NVMATH_BLAS_CPU_LIBRARY
+    folders nvpl/lib numpy.libs numpy/.dylibs
+    version nvpl nvpl_blas_get_version
+    title NVPL BLAS
+    file nvpl libnvpl_blas_lp64_gomp.so.0
+    like mkl
+    version openblas openblas_get_config
+    title OpenBLAS
+    file openblas libopenblas.so.0
+    like numpy_openblas scipy_{wide}64_      # the functions of 64 bits alone
+lapack | a LAPACK library | dense solvers on the CPU | pip install numpy (its wheels contain one), mkl (x86-64) or nvpl-lapack (Arm)
+    override NVMATH_LAPACK_CPU_LIBRARY
+    folders numpy.libs numpy/.dylibs nvpl/lib
+    like numpy_openblas
+    like mkl
+    version nvpl nvpl_lapack_get_version
+    title NVPL LAPACK
+    symbols {stem}
+    file nvpl libnvpl_lapack_ilp64_gomp.so.0
+    version openblas openblas_get_config64_
+    title OpenBLAS
+    symbols {stem}64_
+    file openblas libopenblas64_.so.0
+"""
 
 
-def _toolkit_row(line: tuple[str, ...]) -> LibraryRow:
-    """A library of the CUDA toolkit; where both majors have one file name, the major cannot be told from it."""
-    name, title, serves, package, stem, major13, major12, windows13, windows12, folder, convention, symbol = line
-    version = (convention, symbol)
-    files = (_file(stem, major13, windows13), _file(stem, major12, windows12))
-    parts = [((part.format(cuda),),) if part else () for cuda in ("13", "12") for part in (_PARTS.get(name, ""),)]
-    candidates: tuple[Candidate, ...] = (
-        Candidate("13", files[:1], parts[0], version),
-        Candidate("12", files[1:], parts[1], version),
-    )
-    if files[0] == files[1]:
-        candidates = (Candidate("", files[:1], (), version),)
-    leaf = "bin" if sys.platform == "win32" else "lib"
-    folders = ("nvidia/cu13/" + leaf, f"nvidia/{folder}" if "/" in folder else f"nvidia/{folder}/{leaf}")
-    install = f"pip install {package} (CUDA 13) or {package}-cu12 (CUDA 12)"
-    needs = _NEEDS.get(name, ())
-    return LibraryRow(name, title, serves, install, candidates, folders, pathfinder=stem, cuda=True, needs=needs)
+def _read(text: str) -> dict[str, LibraryRow]:
+    found: dict[str, LibraryRow] = {}
+    blocks: list[list[str]] = []
+    for line in text.splitlines():
+        line = line.partition(" #")[0].rstrip()
+        if line.startswith(" " * 8):
+            blocks[-1][-1] += line
+        elif line.startswith(" "):
+            blocks[-1].append(line)
+        elif line:
+            blocks.append([line])
+    for head, *lines in blocks:
+        name, title, serves, install = (part.strip() for part in head.split("|"))
+        found[name] = LibraryRow(name, title, serves, install, **_fields(lines, found))
+    return found
 
 
-def _mkl() -> tuple[Candidate, ...]:
-    names = {
-        "win32": ("mkl_rt.3.dll", "mkl_rt.2.dll"),
-        "darwin": ("libmkl_rt.2.dylib",),
-    }.get(sys.platform, ("libmkl_rt.so.3", "libmkl_rt.so.2"))
-    version = ("mkl", "MKL_Get_Version_String")
-    return tuple(Candidate("mkl", (name,), version=version, title="MKL") for name in names)
+def _fields(lines: list[str], before: dict[str, LibraryRow]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    candidates: list[Candidate] = []
+    about: dict[str, Any] = {}
+    for word, *values in map(str.split, lines):
+        if word in ("version", "symbols"):
+            about[word] = tuple(values)
+        elif word == "title":
+            about[word] = " ".join(values)
+        elif word == "file":
+            candidates += _candidates(values[0].strip("-"), values[1:], about)
+        elif word == "like":
+            same = before[values[0]].candidates
+            candidates += [candidate._replace(symbols=tuple(values[1:]) or candidate.symbols) for candidate in same]
+        elif word in ("folders", "needs"):
+            fields[word] = tuple(map(_folder, values)) if word == "folders" else tuple(values)
+        else:
+            fields[word] = values[0] if values else True
+    return {"candidates": tuple(candidates), **fields}
 
 
-def _fftw() -> Candidate:
-    if sys.platform == "win32":
-        return Candidate("fftw", ("libfftw3-3.dll", "libfftw3f-3.dll"), version=("fftw", "fftw_version"), title="FFTW")
-    suffix = "3.dylib" if sys.platform == "darwin" else "so.3"
-    parts = tuple(tuple(f"lib{name}_{kind}.{suffix}" for kind in ("omp", "threads")) for name in ("fftw3", "fftw3f"))
-    files = (f"libfftw3.{suffix}", f"libfftw3f.{suffix}")
-    return Candidate("fftw", files, parts, ("fftw", "fftw_version"), "FFTW")
+def _folder(name: str) -> str:
+    return name.removesuffix("lib") + "bin" if sys.platform == "win32" and name.endswith("/lib") else name
 
 
-def _numpy_openblas(symbols: str = "scipy_{stem}64_") -> Candidate:
-    names = {"win32": "libscipy_openblas64_-*.dll", "darwin": "libscipy_openblas64_*.dylib"}
-    return Candidate(
-        "openblas",
-        (names.get(sys.platform, "libscipy_openblas64_-*.so"),),
-        version=("openblas", "scipy_openblas_get_config64_"),
-        title="OpenBLAS (NumPy's)",
-        symbols=(symbols,),
-    )
+def _candidates(flavour: str, names: list[str], about: dict[str, Any]) -> list[Candidate]:
+    """The candidate of this platform, if there is one."""
+    at = {"win32": 1, "darwin": 2}.get(sys.platform, 0)
+    chosen = names[at] if at < len(names) else names[0]
+    files = [name for name in chosen.split("+") if name.strip("-")]
+    parts = tuple(tuple(name[1:].split("|")) for name in files if name.startswith("?"))
+    files = [name for name in files if not name.startswith("?")]
+    return [Candidate(flavour, tuple(files), parts, **about)] if files else []
 
-
-# fmt: off
-#: name, title, serves, package, file stem, its majors in CUDA 13 and 12, Windows files, CUDA 12 wheel folder, version
-_TOOLKIT = (
-    ("nvrtc", "NVRTC", "device kernels compiled at run time", "nvidia-cuda-nvrtc", "nvrtc", "13", "12",
-     "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "cuda_nvrtc", "pair", "nvrtcVersion"),
-    ("nvjitlink", "nvJitLink", "linking of device code", "nvidia-nvjitlink", "nvJitLink", "13", "12",
-     "nvJitLink_130_0.dll", "nvJitLink_120_0.dll", "nvjitlink", "pair", "nvJitLinkVersion"),
-    ("nvvm", "NVVM", "device code from numba", "nvidia-nvvm", "nvvm", "4", "4",
-     "nvvm64_40_0.dll", "nvvm64_40_0.dll", "cuda_nvcc/nvvm/lib64", "pair", "nvvmVersion"),
-    ("cufft", "cuFFT", "FFT on a GPU", "nvidia-cufft", "cufft", "12", "11",
-     "cufft64_12.dll", "cufft64_11.dll", "cufft", "property", "cufftGetProperty"),
-    ("cublas", "cuBLAS", "linear algebra on a GPU", "nvidia-cublas", "cublas", "13", "12",
-     "cublas64_13.dll", "cublas64_12.dll", "cublas", "property", "cublasGetProperty"),
-    ("cublasLt", "cuBLASLt", "matrix products on a GPU", "nvidia-cublas", "cublasLt", "13", "12",
-     "cublasLt64_13.dll", "cublasLt64_12.dll", "cublas", "property", "cublasLtGetProperty"),
-    ("cusolver", "cuSOLVER", "dense solvers on a GPU", "nvidia-cusolver", "cusolver", "12", "11",
-     "cusolver64_12.dll", "cusolver64_11.dll", "cusolver", "property", "cusolverGetProperty"),
-    ("cusparse", "cuSPARSE", "sparse products on a GPU", "nvidia-cusparse", "cusparse", "12", "12",
-     "cusparse64_12.dll", "cusparse64_12.dll", "cusparse", "property", "cusparseGetProperty"),
-    ("curand", "cuRAND", "random numbers", "nvidia-curand", "curand", "10", "10",
-     "curand64_10.dll", "curand64_10.dll", "curand", "property", "curandGetProperty"),
-)
-# fmt: on
-
-# fmt: off
-#: name, title, serves, package, file stem, its majors (newest first), folder of the wheel, version
-_WHEELS = (
-    ("cusparseLt", "cuSPARSELt", "products of matrices of structured sparsity", "nvidia-cusparselt", "cusparseLt", "0",
-     "", ("none", "")),
-    ("cublasMp", "cuBLASMp", "distributed dense matrices", "nvidia-cublasmp", "cublasmp", "0", "cublasmp", ("none", "")),
-    ("cusolverMp", "cuSOLVERMp", "distributed dense solvers", "nvidia-cusolvermp", "cusolverMp", "0", "", ("none", "")),
-    ("cufftMp", "cuFFTMp", "distributed FFT", "nvidia-cufftmp", "cufftMp", "12 11", "cufftmp",
-     ("property", "cufftGetProperty")),
-)
-# fmt: on
-
-
-def _wheel_row(line: tuple[str, str, str, str, str, str, str, tuple[str, str]]) -> LibraryRow:
-    """A library with a package of its own per CUDA major; both have one file name, except cuFFTMp's."""
-    name, title, serves, package, stem, majors, folder, version = line
-    flavours = ("13", "12") if " " in majors else ("",)
-    candidates = tuple(
-        Candidate(flavour, (f"lib{stem}.so.{major}",), version=version)
-        for flavour, major in zip(flavours, majors.split(), strict=True)
-    )
-    folders = tuple(f"nvidia/{folder}/cu{cuda}/lib" if folder else f"nvidia/cu{cuda}/lib" for cuda in ("13", "12"))
-    folders += ("nvidia/cusparselt/lib",) if name == "cusparseLt" else ()
-    install = f"pip install {package}-cu13 or {package}-cu12"
-    needs = _NEEDS.get(name, ())
-    return LibraryRow(
-        name, title, serves, install, candidates, folders, pathfinder=stem, cuda=bool(" " in majors), needs=needs
-    )
-
-
-#: What NVRTC opens by name while it compiles: without a run path it finds only what is in the process already.
-_PARTS = {"nvrtc": "libnvrtc-builtins.so.{}.*"}
-#: Libraries that must be in the process first where one has no run path to them.
-_NEEDS = {
-    "cublas": ("cublasLt",),
-    "cusparse": ("nvjitlink",),
-    "cusolver": ("nvjitlink", "cublasLt", "cublas", "cusparse"),
-    "cusparseLt": ("nvjitlink", "nvrtc", "cublasLt"),
-    "cublasMp": ("nccl", "nvshmem", "cublasLt", "cublas"),
-    "cusolverMp": ("nccl", "cublasLt", "cublas", "cusolver", "cublasMp"),
-    "cufftMp": ("nvshmem",),
-}
-
-_CPU = "pip install mkl (x86-64) or nvpl-fft (Arm)"
-
-_ROWS = (
-    LibraryRow(
-        "cuda",
-        "the CUDA driver",
-        "every operation on a GPU",
-        "your system's packages (the NVIDIA driver)",
-        (
-            Candidate(
-                "",
-                ("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1",),
-                version=("cuda", "cuDriverGetVersion"),
-            ),
-        ),
-        loader_first=True,
-    ),
-    *map(_toolkit_row, _TOOLKIT),
-    LibraryRow(
-        "cudss",
-        "cuDSS",
-        "sparse direct solvers on a GPU",
-        "pip install nvidia-cudss-cu13 or nvidia-cudss-cu12",
-        tuple(
-            Candidate("", (_file("cudss", n, f"cudss64_{n}.dll"),), version=("property", "cudssGetProperty"))
-            for n in "10"
-        ),
-        ("nvidia/cu13/lib", "nvidia/cu12/lib", "nvidia/cu13/bin", "nvidia/cu12/bin"),
-        pathfinder="cudss",
-    ),
-    LibraryRow(
-        "cutensor",
-        "cuTENSOR",
-        "tensor contractions on a GPU",
-        "pip install cutensor-cu13 or cutensor-cu12",
-        (Candidate("", (_file("cutensor", "2", "cutensor.dll"),), version=("thousands", "cutensorGetVersion")),),
-        ("cutensor/lib", "cutensor/bin"),
-        pathfinder="cutensor",
-    ),
-    LibraryRow(
-        "mathdx",
-        "libmathdx",
-        "device functions (nvmath.device)",
-        "pip install nvidia-libmathdx-cu13 or nvidia-libmathdx-cu12",
-        (Candidate("", (_file("mathdx", "0", "mathdx64_0.dll"),), version=("hundreds", "mathdxGetVersion")),),
-        ("nvidia/cu13/lib", "nvidia/cu12/lib", "nvidia/cu13/bin", "nvidia/cu12/bin"),
-        pathfinder="mathdx",
-        needs=("nvrtc",),
-    ),
-    *map(_wheel_row, _WHEELS),
-    LibraryRow(
-        "nccl",
-        "NCCL",
-        "distributed operations",
-        "pip install nvidia-nccl-cu13 or nvidia-nccl-cu12",
-        (Candidate("", ("libnccl.so.2",), version=("nccl", "ncclGetVersion")),),
-        ("nvidia/nccl/lib",),
-        pathfinder="nccl",
-    ),
-    LibraryRow(
-        "nvshmem",
-        "NVSHMEM",
-        "distributed operations",
-        "pip install nvidia-nvshmem-cu13 or nvidia-nvshmem-cu12",
-        (Candidate("", ("libnvshmem_host.so.3",), version=("pair", "nvshmem_info_get_version")),),
-        ("nvidia/nvshmem/lib",),
-        pathfinder="nvshmem_host",
-    ),
-    LibraryRow(
-        "fftw",
-        "an FFT library with the FFTW3 interface",
-        "FFT on the CPU",
-        _CPU,
-        (
-            Candidate("nvpl", ("libnvpl_fftw.so.0",), version=("nvpl", "nvpl_fft_get_version"), title="NVPL FFT"),
-            *_mkl(),
-            _fftw(),
-        ),
-        ("nvpl/lib",),
-        "NVMATH_FFT_CPU_LIBRARY",
-    ),
-    LibraryRow(
-        "blas",
-        "a BLAS library",
-        "linear algebra on the CPU",
-        "pip install mkl (x86-64) or nvpl-blas (Arm)",
-        (
-            Candidate(
-                "nvpl",
-                ("libnvpl_blas_lp64_gomp.so.0",),
-                version=("nvpl", "nvpl_blas_get_version"),
-                title="NVPL BLAS",
-            ),
-            *_mkl(),
-            Candidate("openblas", ("libopenblas.so.0",), version=("openblas", "openblas_get_config"), title="OpenBLAS"),
-            _numpy_openblas("scipy_{wide}64_"),  # the functions of 64 bits alone
-        ),
-        ("nvpl/lib", "numpy.libs", "numpy/.dylibs"),
-        "NVMATH_BLAS_CPU_LIBRARY",
-    ),
-    LibraryRow(
-        "lapack",
-        "a LAPACK library",
-        "dense solvers on the CPU",
-        "pip install numpy (its wheels contain one), mkl (x86-64) or nvpl-lapack (Arm)",
-        (
-            _numpy_openblas(),
-            *_mkl(),
-            Candidate(
-                "nvpl",
-                ("libnvpl_lapack_ilp64_gomp.so.0",),
-                version=("nvpl", "nvpl_lapack_get_version"),
-                title="NVPL LAPACK",
-                symbols=("{stem}",),
-            ),
-            Candidate(
-                "openblas",
-                ("libopenblas64_.so.0",),
-                version=("openblas", "openblas_get_config64_"),
-                title="OpenBLAS",
-                symbols=("{stem}64_",),
-            ),
-        ),
-        ("numpy.libs", "numpy/.dylibs", "nvpl/lib"),
-        "NVMATH_LAPACK_CPU_LIBRARY",
-    ),
-    LibraryRow(
-        "mkl",
-        "MKL",
-        "sparse direct solvers on the CPU (PARDISO)",
-        "pip install mkl (x86-64)",
-        _mkl(),
-    ),
-    LibraryRow(
-        "numpy_openblas",
-        "the OpenBLAS of NumPy",
-        "linear algebra on the CPU (symbols scipy_..., suffix 64_)",
-        "pip install numpy (its wheels contain it)",
-        (_numpy_openblas(),),
-        ("numpy.libs", "numpy/.dylibs"),
-    ),
-)
 
 #: Name -> row.
-LIBRARIES = {row.name: row for row in _ROWS}
+LIBRARIES = _read(_TABLE)

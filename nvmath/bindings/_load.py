@@ -1,7 +1,7 @@
 """Find and open C libraries: a table of rows and one search for all of them.
 
-Order of the search: what is already in the process, then cuda-pathfinder if it is installed, then our own list
-(wheels, this environment, conda, a CUDA toolkit, the system's loader). The CUDA major follows what is in the process
+Order of the search: what is already in the process, wheels, then cuda-pathfinder if it is installed, then our own list
+(this environment, conda, a CUDA toolkit, the system's loader). The CUDA major follows what is in the process
 (torch, CuPy, an opened library), otherwise the newest found wins. A library is opened at its first use
 and never closed.
 """
@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 from nvmath.bindings import _search
@@ -140,17 +141,20 @@ def _open(row: LibraryRow, needed_by: str) -> Library:
             open_library(name, needed_by)
     mapped = _search.mapped_files()
     forced = _override(row)
-    pathfinder = bool(row.pathfinder) and not forced
-    followed = row.cuda and _cuda_major(mapped) != ""
     refusals: list[str] = []
-    library = _from_pathfinder(row, mapped) if pathfinder and not followed else None
-    library = library or _from_candidates(row, mapped, refusals)
-    library = library or (_from_pathfinder(row, mapped) if pathfinder and followed else None)
+    library = _from_pathfinder(row, mapped) if _pathfinder_is_first(row, mapped) else None
+    library = library or _from_candidates(row, mapped, refusals) or (None if forced else _from_pathfinder(row, mapped))
     if library is not None:
         return library
     files = [forced] if forced else [file for candidate in row.candidates for file in candidate.files]
     places = _search.directories(row.folders)
     raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places, refusals)
+
+
+def _pathfinder_is_first(row: LibraryRow, mapped: list[str]) -> bool:
+    """Whether to ask it before we search: not where CUDA's major is settled, nor for wheels (it looks there first, and takes 20 ms)."""
+    settled = bool(_override(row)) or (row.cuda and _cuda_major(mapped) != "")
+    return not settled and not any(_search.in_wheels(candidate.files[0], row.folders) for candidate in row.candidates)
 
 
 def _override(row: LibraryRow) -> str:
@@ -170,7 +174,7 @@ def _forced_candidate(row: LibraryRow, file: str) -> Candidate:
     """What the user named, with the parts and the version query of the candidate that it looks like."""
     name = os.path.basename(file)
     for candidate in row.candidates:
-        if name.startswith(candidate.files[0].partition(".")[0] + "."):
+        if fnmatchcase(name, candidate.files[0].partition(".")[0] + ".*"):
             return candidate.at(file)
     return Candidate(row.candidates[-1].flavour, (file,), title=name)
 
@@ -271,7 +275,7 @@ def _path_of(opened: str) -> str:
 
 def _from_pathfinder(row: LibraryRow, mapped: list[str]) -> Library | None:
     """What cuda-pathfinder finds, unless the library is in the process already."""
-    if any(_search.match_in(mapped, candidate.files[0]) for candidate in row.candidates):
+    if not row.pathfinder or any(_search.match_in(mapped, candidate.files[0]) for candidate in row.candidates):
         return None
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from nvmath.bindings._bind import Bindings, status_name
+from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
 create = nvJitLinkCreate(&handle: ptr, num_options: u32, options: str[])
-destroy = nvJitLinkDestroy(handle: ptr[])
+destroy = nvJitLinkDestroy(handle: ptr*)
 add_data = nvJitLinkAddData(handle: ptr, input_type: i32, data: char[], size: usize, name: str)
 add_file = nvJitLinkAddFile(handle: ptr, input_type: i32, file_name: str)
 complete = nvJitLinkComplete(handle: ptr)
@@ -39,44 +38,9 @@ IntEnum InputType: NONE=0 CUBIN=1 PTX=2 LTOIR=3 FATBIN=4 OBJECT=5 LIBRARY=6 INDE
 _INPUTS = {"cubin": 1, "ptx": 2, "ltoir": 3, "fatbin": 4, "object": 5, "library": 6, "any": 10}
 
 
-class NvJitLinkError(RuntimeError):
-    """NvJitLink did not succeed.
-
-    Attributes
-    ----------
-    status : int
-        A value of ``Result``.
-    log : str
-        The linker's messages, if there are any.
-    """
-
-    def __init__(self, status: int, log: str = "") -> None:
-        self.status = status
-        self.log = log
-        name = status_name(_library.Result, "NVJITLINK_", status)
-        super().__init__(f"{name}\n{log}" if log else name)
-
-    def __reduce__(self) -> tuple[type[NvJitLinkError], tuple[int, str]]:
-        return type(self), (self.status, self.log)
-
-
-def check_status(status: int) -> None:
-    """Raise `NvJitLinkError` unless a status is success."""
-    if status != 0:
-        raise NvJitLinkError(status)
-
-
-_library = Bindings(
-    "nvjitlink", globals(), rows=_ROWS, enums=_ENUMS, prefix="nvJitLink", on_error=check_status, error="NvJitLinkError"
-)
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+_errors = Errors("NvJitLinkError", "NVJITLINK_", "Result", base=RuntimeError)
+_library = Bindings("nvjitlink", globals(), prefix="nvJitLink", errors=_errors)
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 def link(inputs: Iterable[tuple[str, bytes, str]], options: Iterable[str], *, kind: str = "cubin") -> bytes:
@@ -100,7 +64,7 @@ def link(inputs: Iterable[tuple[str, bytes, str]], options: Iterable[str], *, ki
     Raises
     ------
     NvJitLinkError
-        The code does not link; ``log`` holds the messages.
+        The code does not link; its ``explanation`` is the messages.
     """
     if kind not in ("cubin", "ptx"):
         raise ValueError(f"kind must be 'cubin' or 'ptx', got {kind!r}")
@@ -111,22 +75,9 @@ def link(inputs: Iterable[tuple[str, bytes, str]], options: Iterable[str], *, ki
             code = data + b"\0" if input_kind == "ptx" else data
             _library.add_data(handle, _INPUTS[input_kind], code, len(code), name)
         _library.complete(handle)
-        linked = _output(f"get_linked_{kind}", handle)
-    except NvJitLinkError as error:
-        raise NvJitLinkError(error.status, error_log(handle)) from None
+        linked = _library.sized(f"get_linked_{kind}", handle)
+    except _errors.kind as error:
+        raise _errors.explained(error, _library.sized("get_error_log", handle)) from None
     finally:
-        _library.destroy([handle])
+        _library.destroy(handle)
     return linked.removesuffix(b"\0") if kind == "ptx" else linked
-
-
-def error_log(handle: int) -> str:
-    """The linker's error messages."""
-    return _output("get_error_log", handle).rstrip(b"\0").decode("utf-8", "replace").strip()
-
-
-def _output(function: str, handle: int) -> bytes:
-    nbytes = _library.resolve(f"{function}_size")(handle)
-    buffer = bytearray(nbytes)
-    if nbytes:
-        _library.resolve(function)(handle, buffer)
-    return bytes(buffer)

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from nvmath.bindings._bind import Bindings, status_name
+from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
 nvrtcGetErrorString(result: i32) -> str
@@ -17,7 +16,7 @@ nvrtcGetNumSupportedArchs(&count: i32)
 _get_supported_archs = nvrtcGetSupportedArchs(archs: i32[])
 create_program = nvrtcCreateProgram(&program: ptr, source: str, name: str, num_headers: i32, headers: str[],
     include_names: str[])
-destroy_program = nvrtcDestroyProgram(program: ptr[])
+destroy_program = nvrtcDestroyProgram(program: ptr*)
 compile_program = nvrtcCompileProgram(program: ptr, num_options: i32, options: str[])
 get_ptx_size = nvrtcGetPTXSize(program: ptr, &nbytes: usize)
 get_ptx = nvrtcGetPTX(program: ptr, ptx: char[])
@@ -41,44 +40,9 @@ IntEnum Result: SUCCESS=0 ERROR_OUT_OF_MEMORY=1 ERROR_PROGRAM_CREATION_FAILURE=2
 """
 
 
-class NvrtcError(RuntimeError):
-    """NVRTC did not succeed.
-
-    Attributes
-    ----------
-    status : int
-        A value of ``Result``.
-    log : str
-        The compiler's messages, if there are any.
-    """
-
-    def __init__(self, status: int, log: str = "") -> None:
-        self.status = status
-        self.log = log
-        name = status_name(_library.Result, "NVRTC_", status)
-        super().__init__(f"{name}\n{log}" if log else name)
-
-    def __reduce__(self) -> tuple[type[NvrtcError], tuple[int, str]]:
-        return type(self), (self.status, self.log)
-
-
-def check_status(status: int) -> None:
-    """Raise `NvrtcError` unless a status is success."""
-    if status != 0:
-        raise NvrtcError(status)
-
-
-_library = Bindings(
-    "nvrtc", globals(), rows=_ROWS, enums=_ENUMS, prefix="nvrtc", on_error=check_status, error="NvrtcError"
-)
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
+_errors = Errors("NvrtcError", "NVRTC_", "Result", base=RuntimeError)
+_library = Bindings("nvrtc", globals(), prefix="nvrtc", errors=_errors)
+__getattr__, __dir__ = _library.resolve, _library.names
 
 
 def supported_archs() -> list[int]:
@@ -121,7 +85,7 @@ def compile(
     Raises
     ------
     NvrtcError
-        The code does not compile; ``log`` holds the messages.
+        The code does not compile; its ``explanation`` is the messages.
     """
     if kind not in ("cubin", "ltoir", "ptx"):
         raise ValueError(f"kind must be 'cubin', 'ltoir' or 'ptx', got {kind!r}")
@@ -131,22 +95,9 @@ def compile(
     try:
         try:
             _library.compile_program(program, len(listed), listed)
-        except NvrtcError as error:
-            raise NvrtcError(error.status, program_log(program)) from None
-        code = _output(f"get_{kind}", program)
+        except _errors.kind as error:
+            raise _errors.explained(error, _library.sized("get_program_log", program)) from None
+        code = _library.sized(f"get_{kind}", program)
     finally:
-        _library.destroy_program([program])
+        _library.destroy_program(program)
     return code.removesuffix(b"\0") if kind == "ptx" else code
-
-
-def program_log(program: int) -> str:
-    """The messages of the last compilation of a program."""
-    return _output("get_program_log", program).rstrip(b"\0").decode("utf-8", "replace").strip()
-
-
-def _output(function: str, program: int) -> bytes:
-    nbytes = _library.resolve(f"{function}_size")(program)
-    buffer = bytearray(nbytes)
-    if nbytes:
-        _library.resolve(function)(program, buffer)
-    return bytes(buffer)

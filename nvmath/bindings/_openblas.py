@@ -17,11 +17,12 @@ _ROWS = """
 get_num_threads = scipy_openblas_get_num_threads64_() -> i32
 set_num_threads = scipy_openblas_set_num_threads64_(num_threads: i32) -> void
 """
+_SPECIAL = blas._ROWS
 
 ROW_MAJOR = 101
 NO_TRANS, TRANS, CONJ_TRANS, CONJ_NO_TRANS = 111, 112, 113, 114
 
-_library = Bindings("numpy_openblas", globals(), rows=_ROWS + blas._ROWS, prefix="cblas_", wide=True)
+_library = Bindings("numpy_openblas", globals(), prefix="cblas_", wide=True)
 _lock = threading.Lock()
 _limits: list[int] = []
 

@@ -15,10 +15,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from nvmath.bindings._rows import lines
+from nvmath.bindings._rows import TYPES, lines
 
-_TYPES = {"i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8", "usize": "u8", "ptr": "u8", "f32": "f4", "f64": "f8"}
-_TYPES |= {"byte": "u1"}
+_TYPES = {name: type_.item for name, type_ in TYPES.items() if type_.item} | {"byte": "u1"}
 
 
 def records(text: str) -> dict[str, list[tuple[str, str]]]:

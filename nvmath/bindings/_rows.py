@@ -13,7 +13,8 @@ The grammar, by example::
 
 An indented line continues the one above; ``#`` starts a comment. Types are ``i32 u32 i64 u64 usize ptr f32 f64 char
 str``, by value ``c64 c128``, and for memory on the host, of any item type, ``cbuf`` (C reads it) and ``buf`` (C may write
-it). ``new`` is a structure that is allocated here, whose address is returned, and ``end`` one that is freed after the call.
+it). ``T*`` is one value that C gets by address, ``null`` a pointer that is always NULL and is not passed. ``new`` is a structure
+that is allocated here, whose address is returned, and ``end`` one that is freed after the call.
 Results are those, ``void`` or ``status`` (the default: a 32-bit code, 0 is success). The mechanical Python name
 drops the library's prefix and a version suffix (``_v2``) and turns to snake_case.
 """
@@ -21,65 +22,99 @@ drops the library's prefix and a version suffix (``_v2``) and turns to snake_cas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
-LETTERS = {
-    "i32": "i",
-    "u32": "I",
-    "i64": "q",
-    "u64": "Q",
-    "usize": "N",
-    "ptr": "P",
-    "f32": "f",
-    "f64": "d",
-    "c64": "F",
-    "c128": "D",
-    "char": "b",
-    "str": "s",
-    "new": "P",
-    "end": "P",
+
+class Type(NamedTuple):
+    """A type of the rows.
+
+    Attributes
+    ----------
+    letter : str
+        Of the seam.
+    item : str
+        NumPy's name of it in a structure.
+    passed, documented : str
+        What Python passes: for type checkers, and in words.
+    returned : str
+        What Python gets back.
+    """
+
+    letter: str
+    item: str = ""
+    passed: str = "SupportsIndex"
+    documented: str = "int"
+    returned: str = "int"
+
+
+_COMPLEX = "SupportsComplex | SupportsFloat | SupportsIndex"
+_BUFFER = "SupportsIndex | Buffer | None"
+TYPES = {
+    "i32": Type("i", "i4"),
+    "u32": Type("I", "u4"),
+    "i64": Type("q", "i8"),
+    "u64": Type("Q", "u8"),
+    "usize": Type("N", "u8"),
+    "ptr": Type("P", "u8", "SupportsIndex | None", "int or None"),
+    "f32": Type("f", "f4", "SupportsFloat", "float", "float"),
+    "f64": Type("d", "f8", "SupportsFloat", "float", "float"),
+    "c64": Type("F", "", _COMPLEX, "complex"),
+    "c128": Type("D", "", _COMPLEX, "complex"),
+    "char": Type("b", "", "SupportsIndex | str | bytes", "int or str"),
+    "str": Type("s", "", "str | bytes | None", "str, bytes or None", "str | None"),
+    "cbuf": Type("*v", "", _BUFFER, "address (int), None or contiguous buffer"),
+    "buf": Type("*w", "", _BUFFER, "address (int), None or writable contiguous buffer"),
+    "null": Type("P"),
+    "new": Type("P"),
+    "end": Type("P"),
 }
 #: Memory on the host, of any item type: read by C, or written.
-MEMORY = {"cbuf": "*v", "buf": "*w"}
-RESULTS = {
-    **{name: letter for name, letter in LETTERS.items() if name not in ("char", "c64", "c128", "new", "end")},
-    "void": "v",
-}
-RESULTS |= {"status": "!"}
+MEMORY = frozenset({"cbuf", "buf"})
+#: What the seam does not know: `_adapted` makes something else of it.
+ADAPTED = frozenset({"null", "new", "end"})
+#: Numbers that the seam passes by value only.
+_BY_VALUE = frozenset({"c64", "c128"})
+RESULTS = {name: type_.letter for name, type_ in TYPES.items() if name not in MEMORY | ADAPTED | _BY_VALUE | {"char"}}
+RESULTS |= {"void": "v", "status": "!"}
 
-_PYTHON_TYPES = {
-    "ptr": "int or None",
-    "f32": "float",
-    "f64": "float",
-    "c64": "complex",
-    "c128": "complex",
-    "cbuf": "address (int), None or contiguous buffer",
-    "buf": "address (int), None or writable contiguous buffer",
-    "char": "int or str",
-    "str": "str, bytes or None",
-}
 _ROW = re.compile(
     r"(?:(?P<python>[\w{},]+)\s*=\s*)?(?P<c>\w[\w{},]*)\s*\((?P<parameters>.*)\)(?:\s*->\s*(?P<result>\S+))?"
 )
+#: Where a word of a C name ends: ``XtSet``, ``JITCallback``.
+_WORDS = re.compile(r"([a-z](?=[A-Z])|[A-Z](?=[A-Z][a-z]))")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One C parameter of a row."""
 
     name: str
     type: str
     array: bool = False
     out: bool = False
+    by_address: bool = False
+
+    @property
+    def written(self) -> str:
+        """Its type as in the row."""
+        return self.type + ("[]" if self.array else "*" if self.by_address else "")
+
+    @property
+    def is_array(self) -> bool:
+        """Whether Python may pass an object with several numbers."""
+        return self.array or self.type in MEMORY
+
+    @property
+    def adapted(self) -> bool:
+        """Whether the seam gets something else."""
+        return self.by_address or self.type in ADAPTED
 
     @property
     def letter(self) -> str:
         """Its part of the signature."""
-        if self.type in MEMORY:
-            return MEMORY[self.type]
-        return ("&" if self.out else "*" if self.array else "") + LETTERS[self.type]
+        return ("&" if self.out else "*" if self.array or self.by_address else "") + TYPES[self.type].letter
 
     @property
     def returned(self) -> bool:
@@ -94,14 +129,13 @@ class Parameter:
     @property
     def documented(self) -> str:
         """Its type for the docstring."""
-        python = _PYTHON_TYPES.get(self.type, "int")
+        python = TYPES[self.type].documented
         if self.array:
             return f"address (int), None, buffer or sequence of {python}"
         return "int" if self.out and self.type in ("ptr", "char") else python
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One C function."""
 
     c_name: str
@@ -123,7 +157,7 @@ class Row:
     @property
     def arguments(self) -> tuple[Parameter, ...]:
         """The parameters that Python passes."""
-        return tuple(p for p in self.parameters if not p.returned)
+        return tuple(p for p in self.parameters if not p.returned and p.type != "null")
 
     @property
     def outs(self) -> tuple[Parameter, ...]:
@@ -135,8 +169,8 @@ class Row:
         """The signature for the seam."""
         return "".join(p.letter for p in self.parameters) + ">" + RESULTS[self.result]
 
-    def documentation(self, error: str) -> str:
-        """A numpydoc docstring; `error` names what a status raises."""
+    def documentation(self, error: str, lengths: Mapping[str, str] = MappingProxyType({})) -> str:
+        """A numpydoc docstring; `error` names what a status raises, `lengths` says how long arrays must be."""
         lines = [f"Calls the C function ``{self.c_name}``."]
         if self.header:
             only = f", of versions {versions_in_words(self.versions)}" if self.versions else ""
@@ -144,15 +178,22 @@ class Row:
         if self.arguments:
             lines += ["", "Parameters", "----------"]
             for p in self.arguments:
-                lines += [f"{p.name} : {p.documented}", f"    {p.direction}; C type {p.type}{'[]' if p.array else ''}."]
+                length = f"; {lengths[p.name]}" if p.name in lengths else ""
+                lines += [f"{p.name} : {p.documented}", f"    {p.direction}; C type {p.written}{length}."]
         results = [] if self.result in ("status", "void") else [Parameter("result", self.result, out=True)]
         lines += ["", "Returns", "-------"]
         for p in (*results, *self.outs):
             lines += [f"{p.name} : {p.documented}", f"    {p.direction}; C type {p.type}."]
         if not results and not self.outs:
             lines += ["None"]
-        if self.result == "status":
-            lines += ["", "Raises", "------", error, "    The status is not success."]
+        raises = [error, "    The status is not success."] if self.result == "status" else []
+        if lengths:
+            raises += [
+                "ValueError",
+                "    An array is shorter than the other arguments need; not checked for an address.",
+            ]
+        if raises:
+            lines += ["", "Raises", "------", *raises]
         return "\n".join(lines) + "\n"
 
 
@@ -166,9 +207,10 @@ def versions_in_words(span: str) -> str:
 
 def python_name(c_name: str, prefix: str) -> str:
     """The mechanical Python name of a C function."""
-    name = re.sub(r"_v\d+(?=$|_64$)", "", c_name.removeprefix(prefix))
-    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+    name = c_name.removeprefix(prefix)
+    if "_v" in name:
+        name = re.sub(r"_v\d+(?=$|_64$)", "", name)
+    return name if name.islower() else _WORDS.sub(r"\1_", name).lower()
 
 
 def lines(text: str) -> Iterator[str]:
@@ -225,19 +267,13 @@ def parse(row: str, prefix: str, section: str = "") -> Row:
 def _parameter(text: str, row: str) -> Parameter:
     name, colon, type_ = (part.strip() for part in text.partition(":"))
     out, name = name.startswith("&"), name.removeprefix("&")
-    array, type_ = type_.endswith("[]"), type_.removesuffix("[]")
-    known = type_ in LETTERS or (type_ in MEMORY and not out and not array)
-    by_value = not out and not array
-    known = known and (by_value or type_ not in ("new", "end"))
-    if (
-        not colon
-        or not name.isidentifier()
-        or not known
-        or (out and array)
-        or (type_[0] == "c" and type_[1:].isdigit() and not by_value)
-    ):
+    array, by_address = type_.endswith("[]"), type_.endswith("*")
+    type_ = type_.removesuffix("[]").removesuffix("*")
+    plain = not (out or array or by_address)
+    known = type_ in TYPES and (plain or type_ not in MEMORY | ADAPTED | _BY_VALUE)
+    if not colon or not name.isidentifier() or not known or out + array + by_address > 1:
         raise ValueError(f"not a parameter: '{text.strip()}' in: {row}")
-    return Parameter(name, type_, array, out)
+    return Parameter(name, type_, array, out, by_address)
 
 
 def index(text: str, prefix: str, *, wide: bool = False) -> dict[str, tuple[str, str]]:

@@ -1,5 +1,7 @@
 /* The foreign-call seam: bind(address, ..., signature) -> a builtin that checks its arguments, releases the GIL
- * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py is the same without a compiler.
+ * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py and _seam_prepared.py are the same
+ * without a compiler. prepare(...) -> a builtin that takes nothing but arrays, looks whether they are what it was made
+ * for, and makes the result too.
  *
  * Why one call type is enough: the Linux conventions (System V x86-64, AAPCS64) pass integers and pointers in one
  * sequence (registers, then 8-byte stack words) and the first eight floating-point arguments in another, whatever the
@@ -755,14 +757,24 @@ static int run_loop(const Bound *b, Loop *loop, Call *call)
     return 0;
 }
 
-static int repeatable(const Bound *b)
+static const Bound *bound_of(PyObject *function, const char *asked_by)
+{
+    PyObject *self = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
+    if (self && Py_TYPE(self) == bound_type)
+        return (const Bound *)self;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%s() needs a function made by bind(), got %R", asked_by, function);
+    return NULL;
+}
+
+static int repeatable(const Bound *b, const char *asked_by)
 {
     int plain = b->n_outs == 0 && (b->result == '!' || b->result == 'v');
     for (int k = 0; plain && k < b->n_slots; k++)
         plain = b->slots[k].code != 's' && (b->slots[k].kind != ARRAY || strchr("vw", b->slots[k].code));
     if (!plain)
-        PyErr_Format(PyExc_TypeError,
-                     "repeat(): %U() must take numbers and addresses only and return a status or nothing", b->title);
+        PyErr_Format(PyExc_TypeError, "%s(): %U() must take numbers and addresses only and return a status or nothing",
+                     asked_by, b->title);
     return plain;
 }
 
@@ -773,14 +785,8 @@ static PyObject *repeat(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OO!O!O!:repeat", &function, &PyTuple_Type, &shape, &PyTuple_Type, &steps,
                           &PyTuple_Type, &args))
         return NULL;
-    PyObject *self = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
-    if (!self || Py_TYPE(self) != bound_type) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "repeat() needs a function made by bind(), got %R", function);
-        return NULL;
-    }
-    const Bound *b = (const Bound *)self;
-    if (!repeatable(b))
+    const Bound *b = bound_of(function, "repeat");
+    if (!b || !repeatable(b, "repeat"))
         return NULL;
     if (PyTuple_Size(args) != b->n_arguments) {
         PyErr_Format(PyExc_TypeError, "%U() takes %d arguments, got %zd", b->title, b->n_arguments, PyTuple_Size(args));
@@ -1007,6 +1013,432 @@ static PyType_Spec bound_spec = {
     .slots = bound_slots,
 };
 
+/* ------------------------------------------------------------------------------------------------ prepare */
+
+#define MAX_OPERANDS 4
+#define MAX_RANK 4
+#define MAX_GUARD 64
+
+/* What of an array decides whether a prepared call suits it. */
+typedef struct {
+    PyObject *dtype; /* compared by identity */
+    int rank;
+    Py_ssize_t extents[MAX_RANK], strides[MAX_RANK];
+} Look;
+
+/* Arrays of one call, held while it runs. */
+typedef struct {
+    int n;
+    Look looks[MAX_OPERANDS];
+    Py_buffer views[MAX_OPERANDS];
+} Seen;
+
+typedef struct Table Table;
+
+/* A call of a bound function whose arguments are all known but for the addresses of arrays that are alike. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *function; /* made by bind(); its Bound is what is called */
+    PyObject *make, *kept;
+    PyTypeObject *kind;
+    const Bound *bound;
+    Table *home; /* the table that knows it, if any */
+    int n;
+    int at[MAX_OPERANDS + 1]; /* which words take the addresses of the operands, and of the result */
+    Look looks[MAX_OPERANDS];
+    Py_ssize_t alignments[MAX_OPERANDS];
+    Py_buffer guard; /* memory that must be as it was */
+    char guarded[MAX_GUARD];
+    word words[MAX_WORDS];
+    double floats[MAX_FLOATS];
+    PyMethodDef method;
+} Prepared;
+
+static PyTypeObject *prepared_type;
+static PyObject *dtype_text;
+
+static void forget(Seen *seen)
+{
+    for (int k = 0; k < seen->n; k++) {
+        PyBuffer_Release(&seen->views[k]);
+        Py_DECREF(seen->looks[k].dtype);
+    }
+    seen->n = 0;
+}
+
+/* 1: looked at; 0: not such arrays, without an error. */
+static int look_at(PyTypeObject *kind, PyObject *const *args, Py_ssize_t n, Seen *seen)
+{
+    seen->n = 0;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        Look *look = &seen->looks[k];
+        Py_buffer *view = &seen->views[k];
+        if (Py_TYPE(args[k]) != kind)
+            goto unlike;
+        if (PyObject_GetBuffer(args[k], view, PyBUF_STRIDES) < 0)
+            goto unlike;
+        if (view->ndim > MAX_RANK || (view->ndim && !view->strides) ||
+            !(look->dtype = PyObject_GetAttr(args[k], dtype_text))) {
+            PyBuffer_Release(view);
+            goto unlike;
+        }
+        look->rank = view->ndim;
+        for (int i = 0; i < view->ndim; i++) {
+            look->extents[i] = view->shape[i];
+            look->strides[i] = view->strides[i];
+        }
+        seen->n++;
+    }
+    return 1;
+unlike:
+    PyErr_Clear();
+    forget(seen);
+    return 0;
+}
+
+static int alike(const Look *a, const Look *b)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank)
+        return 0;
+    for (int i = 0; i < a->rank; i++)
+        if (a->extents[i] != b->extents[i] || a->strides[i] != b->strides[i])
+            return 0;
+    return 1;
+}
+
+static int suits(const Prepared *p, const Seen *seen)
+{
+    if (seen->n != p->n || memcmp(p->guarded, p->guard.buf, (size_t)p->guard.len))
+        return 0;
+    for (int k = 0; k < p->n; k++)
+        if (!alike(&p->looks[k], &seen->looks[k]) || (uintptr_t)seen->views[k].buf % (uintptr_t)p->alignments[k])
+            return 0;
+    return 1;
+}
+
+static PyObject *run_prepared(const Prepared *p, const Seen *seen)
+{
+    const Bound *b = p->bound;
+    word words[MAX_WORDS];
+    Py_buffer target;
+    PyObject *result = PyObject_CallNoArgs(p->make);
+    if (!result || PyObject_GetBuffer(result, &target, PyBUF_STRIDED) < 0) {
+        Py_XDECREF(result);
+        return NULL;
+    }
+    memcpy(words, p->words, sizeof(word) * (size_t)b->n_passed);
+    for (int k = 0; k < p->n; k++)
+        words[p->at[k]] = (word)(uintptr_t)seen->views[k].buf;
+    words[p->at[p->n]] = (word)(uintptr_t)target.buf;
+    PyThreadState *state = PyEval_SaveThread();
+    word returned = call_address(b, words, p->floats);
+    PyEval_RestoreThread(state);
+    PyBuffer_Release(&target);
+    if (b->result == '!' && (uint32_t)returned) {
+        Py_DECREF(result);
+        raise_status(b, returned);
+        return NULL;
+    }
+    return result;
+}
+
+static PyObject *invoke_prepared(PyObject *self, PyObject *const *args, Py_ssize_t given)
+{
+    Prepared *p = (Prepared *)self;
+    Seen seen;
+    if (given != p->n) {
+        PyErr_Format(PyExc_TypeError, "%U() is prepared for %d arrays, got %zd", p->bound->title, p->n, given);
+        return NULL;
+    }
+    if (!look_at(p->kind, args, given, &seen))
+        return Py_NewRef(Py_NotImplemented);
+    PyObject *answer = suits(p, &seen) ? run_prepared(p, &seen) : Py_NewRef(Py_NotImplemented);
+    forget(&seen);
+    return answer;
+}
+
+static int take_constants(Prepared *p, PyObject *args)
+{
+    const Bound *b = p->bound;
+    PyObject *ordered[MAX_WORDS + MAX_FLOATS];
+    Call call;
+    memset(&call, 0, sizeof call);
+    for (int k = 0; k < b->n_arguments; k++)
+        ordered[k] = PyTuple_GetItem(args, k);
+    int failed = convert(b, ordered, &call) < 0;
+    if (!failed && call.temporaries) {
+        PyErr_Format(PyExc_TypeError, "prepare(): %U() must be given addresses as integers", b->title);
+        failed = 1;
+    }
+    if (call.temporaries)
+        release(&call);
+    memcpy(p->words, call.words, sizeof call.words);
+    memcpy(p->floats, call.floats, sizeof call.floats);
+    return failed ? -1 : 0;
+}
+
+static int take_places(Prepared *p, PyObject *places)
+{
+    const Bound *b = p->bound;
+    for (int k = 0; k <= p->n; k++) {
+        int64_t at;
+        if (signed_from(PyTuple_GetItem(places, k), &at) < 0)
+            return -1;
+        if (at < 0 || at >= b->n_arguments || !strchr("Pvw", b->slots[at].code)) {
+            PyErr_Format(PyExc_ValueError, "prepare(): argument %zd of %U() takes no address", (Py_ssize_t)at,
+                         b->title);
+            return -1;
+        }
+        p->at[k] = b->slots[at].at;
+    }
+    return 0;
+}
+
+static int take_operands(Prepared *p, PyObject *like)
+{
+    PyObject *arrays[MAX_OPERANDS];
+    Seen seen;
+    for (int k = 0; k < p->n; k++)
+        arrays[k] = PyTuple_GetItem(like, k);
+    p->kind = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(arrays[0]));
+    if (!look_at(p->kind, arrays, p->n, &seen)) {
+        PyErr_Format(PyExc_TypeError,
+                     "prepare(): needs arrays of one type with a dtype, the buffer protocol and at most %d dimensions, "
+                     "got %R",
+                     MAX_RANK, like);
+        return -1;
+    }
+    for (int k = 0; k < p->n; k++) {
+        p->looks[k] = seen.looks[k];
+        Py_INCREF(p->looks[k].dtype);
+        PyObject *alignment = PyObject_GetAttrString(p->looks[k].dtype, "alignment");
+        p->alignments[k] = alignment ? PyLong_AsSsize_t(alignment) : -1;
+        Py_XDECREF(alignment);
+        if (p->alignments[k] < 1) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "prepare(): the alignment of a dtype is not positive");
+            forget(&seen);
+            return -1;
+        }
+    }
+    forget(&seen);
+    return 0;
+}
+
+static int take_guard(Prepared *p, PyObject *guard)
+{
+    if (PyObject_GetBuffer(guard, &p->guard, PyBUF_SIMPLE) < 0)
+        return -1;
+    if (p->guard.len > MAX_GUARD) {
+        PyErr_Format(PyExc_ValueError, "prepare(): the guard may have %d bytes, not %zd", MAX_GUARD, p->guard.len);
+        return -1;
+    }
+    memcpy(p->guarded, p->guard.buf, (size_t)p->guard.len);
+    return 0;
+}
+
+static PyObject *prepare(PyObject *module, PyObject *arguments)
+{
+    PyObject *function, *args, *places, *like, *make, *guard, *kept = Py_None;
+    const Bound *b;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!OO|O:prepare", &function, &PyTuple_Type, &args, &PyTuple_Type, &places,
+                          &PyTuple_Type, &like, &make, &guard, &kept) ||
+        !(b = bound_of(function, "prepare")) || !repeatable(b, "prepare"))
+        return NULL;
+    Py_ssize_t n = PyTuple_Size(like);
+    if (n < 1 || n > MAX_OPERANDS || PyTuple_Size(places) != n + 1) {
+        PyErr_Format(PyExc_ValueError, "prepare(): 1 to %d arrays, and one place more, got %zd and %zd", MAX_OPERANDS,
+                     n, PyTuple_Size(places));
+        return NULL;
+    }
+    if (PyTuple_Size(args) != b->n_arguments) {
+        PyErr_Format(PyExc_TypeError, "%U() takes %d arguments, got %zd", b->title, b->n_arguments, PyTuple_Size(args));
+        return NULL;
+    }
+    PyObject *self = PyType_GenericAlloc(prepared_type, 0);
+    if (!self)
+        return NULL;
+    Prepared *p = (Prepared *)self;
+    p->function = Py_NewRef(function);
+    p->make = Py_NewRef(make);
+    p->kept = Py_NewRef(kept);
+    p->bound = b;
+    p->n = (int)n;
+    p->method.ml_name = b->name;
+    p->method.ml_meth = (PyCFunction)(void (*)(void))invoke_prepared;
+    p->method.ml_flags = METH_FASTCALL;
+    PyObject *made = NULL;
+    if (take_constants(p, args) == 0 && take_places(p, places) == 0 && take_operands(p, like) == 0 &&
+        take_guard(p, guard) == 0)
+        made = PyCFunction_NewEx(&p->method, self, NULL);
+    Py_DECREF(self);
+    return made;
+}
+
+/* ------------------------------------------------------------------------------------------------ table */
+
+#define MAX_ENTRIES 256
+
+/* Prepared calls, found by what their arrays look like. It does not keep them alive. */
+struct Table {
+    PyObject_HEAD
+    PyTypeObject *kind;
+    int n, oldest;
+    word hashes[MAX_ENTRIES];
+    Prepared *entries[MAX_ENTRIES];
+    PyMethodDef method;
+};
+
+static PyTypeObject *table_type;
+
+static inline word mixed(word hash, word value)
+{
+    hash ^= value;
+    hash *= UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static word hash_of(const Look *looks, int n)
+{
+    word hash = (word)n;
+    for (int k = 0; k < n; k++) {
+        hash = mixed(hash, (word)(uintptr_t)looks[k].dtype + (word)looks[k].rank);
+        for (int i = 0; i < looks[k].rank; i++) {
+            hash = mixed(hash, (word)looks[k].extents[i]);
+            hash = mixed(hash, (word)looks[k].strides[i]);
+        }
+    }
+    return hash;
+}
+
+static PyObject *invoke_table(PyObject *self, PyObject *const *args, Py_ssize_t given)
+{
+    Table *t = (Table *)self;
+    Seen seen;
+    if (given > MAX_OPERANDS || !look_at(t->kind, args, given, &seen))
+        return Py_NewRef(Py_NotImplemented);
+    word hash = hash_of(seen.looks, seen.n);
+    PyObject *answer = NULL;
+    for (int k = 0; k < t->n; k++) {
+        Prepared *p = t->entries[k];
+        if (t->hashes[k] != hash || !p || p->kind != t->kind || !suits(p, &seen))
+            continue;
+        Py_INCREF((PyObject *)p); /* another thread may drop it while the call runs */
+        answer = run_prepared(p, &seen);
+        forget(&seen);
+        Py_DECREF((PyObject *)p);
+        return answer;
+    }
+    forget(&seen);
+    return Py_NewRef(Py_NotImplemented);
+}
+
+static PyObject *table(PyObject *module, PyObject *kind)
+{
+    (void)module;
+    if (!PyType_Check(kind)) {
+        PyErr_Format(PyExc_TypeError, "table(): needs the type of the arrays, got %R", kind);
+        return NULL;
+    }
+    PyObject *self = PyType_GenericAlloc(table_type, 0);
+    if (!self)
+        return NULL;
+    Table *t = (Table *)self;
+    t->kind = (PyTypeObject *)Py_NewRef(kind);
+    t->method.ml_name = "table";
+    t->method.ml_meth = (PyCFunction)(void (*)(void))invoke_table;
+    t->method.ml_flags = METH_FASTCALL;
+    PyObject *made = PyCFunction_NewEx(&t->method, self, NULL);
+    Py_DECREF(self);
+    return made;
+}
+
+static void leave_table(Prepared *p)
+{
+    Table *t = p->home;
+    for (int k = 0; t && k < t->n; k++)
+        if (t->entries[k] == p)
+            t->entries[k] = NULL;
+    p->home = NULL;
+}
+
+static PyObject *enter(PyObject *module, PyObject *arguments)
+{
+    PyObject *table_function, *prepared_function;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OO:enter", &table_function, &prepared_function))
+        return NULL;
+    PyObject *home = PyCFunction_Check(table_function) ? PyCFunction_GetSelf(table_function) : NULL;
+    PyObject *self = PyCFunction_Check(prepared_function) ? PyCFunction_GetSelf(prepared_function) : NULL;
+    if (!home || Py_TYPE(home) != table_type || !self || Py_TYPE(self) != prepared_type) {
+        PyErr_Format(PyExc_TypeError, "enter(): needs a table and a prepared call, got %R and %R", table_function,
+                     prepared_function);
+        return NULL;
+    }
+    Table *t = (Table *)home;
+    Prepared *p = (Prepared *)self;
+    leave_table(p);
+    int at = 0;
+    while (at < t->n && t->entries[at])
+        at++;
+    if (at == MAX_ENTRIES) { /* full: the oldest place goes to the new one */
+        at = t->oldest;
+        t->oldest = (t->oldest + 1) % MAX_ENTRIES;
+        t->entries[at]->home = NULL;
+    }
+    t->entries[at] = p;
+    t->hashes[at] = hash_of(p->looks, p->n);
+    t->n = at < t->n ? t->n : at + 1;
+    p->home = t;
+    Py_RETURN_NONE;
+}
+
+static void table_dealloc(PyObject *self)
+{
+    Table *t = (Table *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    for (int k = 0; k < t->n; k++)
+        if (t->entries[k])
+            t->entries[k]->home = NULL;
+    Py_XDECREF((PyObject *)t->kind);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static void prepared_dealloc(PyObject *self)
+{
+    Prepared *p = (Prepared *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    leave_table(p);
+    PyBuffer_Release(&p->guard);
+    for (int k = 0; k < p->n; k++)
+        Py_XDECREF(p->looks[k].dtype);
+    Py_XDECREF((PyObject *)p->kind);
+    Py_XDECREF(p->make);
+    Py_XDECREF(p->kept);
+    Py_XDECREF(p->function);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot prepared_slots[] = {{Py_tp_dealloc, prepared_dealloc}, {0, NULL}};
+static PyType_Slot table_slots[] = {{Py_tp_dealloc, table_dealloc}, {0, NULL}};
+
+static PyType_Spec prepared_spec = {
+    .name = "nvmath.bindings._seam_c.Prepared",
+    .basicsize = sizeof(Prepared),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = prepared_slots,
+};
+
+static PyType_Spec table_spec = {
+    .name = "nvmath.bindings._seam_c.Table",
+    .basicsize = sizeof(Table),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = table_slots,
+};
+
 static PyMethodDef methods[] = {
     {"bind", (PyCFunction)(void (*)(void))bind, METH_VARARGS | METH_KEYWORDS,
      "bind(address, name, parameters, signature, on_error, doc, module=None)\n--\n\n"
@@ -1014,7 +1446,17 @@ static PyMethodDef methods[] = {
     {"pointer", pointer, METH_O, "pointer(obj, /)\n--\n\nThe address of an object's data."},
     {"repeat", repeat, METH_VARARGS,
      "repeat(function, shape, steps, args, /)\n--\n\nCalls a bound function over a loop, with advancing arguments."},
+    {"prepare", prepare, METH_VARARGS,
+     "prepare(function, args, places, like, make, guard, kept=None, /)\n--\n\n"
+     "A call of a bound function whose arguments are known but for the addresses of arrays."},
+    {"table", table, METH_O, "table(kind, /)\n--\n\nPrepared calls, found by what their arrays look like."},
+    {"enter", enter, METH_VARARGS, "enter(table, prepared, /)\n--\n\nPuts a prepared call into a table."},
     {NULL, NULL, 0, NULL}};
+
+static PyTypeObject *made_type(PyTypeObject *known, PyType_Spec *spec)
+{
+    return known ? known : (PyTypeObject *)PyType_FromSpec(spec);
+}
 
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
@@ -1026,10 +1468,11 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__seam_c(void)
 {
-    if (!bound_type) {
-        bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
-        if (!bound_type)
-            return NULL;
-    }
+    if (!(bound_type = made_type(bound_type, &bound_spec)) ||
+        !(prepared_type = made_type(prepared_type, &prepared_spec)) ||
+        !(table_type = made_type(table_type, &table_spec)))
+        return NULL;
+    if (!dtype_text && !(dtype_text = PyUnicode_InternFromString("dtype")))
+        return NULL;
     return PyModule_Create(&definition);
 }

@@ -1,9 +1,10 @@
 """The foreign-call seam: the one way in which this library calls C.
 
-`bind` turns an address and a signature into a Python function, `pointer` reads the address of an array's data and
-`repeat` calls a bound function over a loop. The C extension does it when it is there, ctypes otherwise (and where a
-platform passes arguments in a way that the extension does not know). ``NVMATH_SEAM=ctypes`` forces the fallback,
-``NVMATH_SEAM=c`` refuses it; `KIND` says which one is in use.
+`bind` turns an address and a signature into a Python function, `pointer` reads the address of an array's data,
+`repeat` calls a bound function over a loop, and `prepare` makes a call that needs nothing more than the arrays. The C
+extension does it when it is there, ctypes otherwise (and where a platform passes arguments in a way that the
+extension does not know). ``NVMATH_SEAM=ctypes`` forces the fallback, ``NVMATH_SEAM=c`` refuses it; `KIND` says which
+one is in use.
 
 Signatures are generated from rows (`nvmath.bindings._rows`), never typed: a wrong one crashes the process. One letter
 per C argument: ``i`` i32, ``I`` u32, ``q`` i64, ``Q`` u64, ``N`` usize, ``P`` ptr, ``f`` f32, ``d`` f64, ``b`` char,
@@ -133,6 +134,86 @@ def repeat(
     from nvmath.bindings import _seam_ctypes
 
     _seam_ctypes.repeat(function, shape, steps, args)
+
+
+def can_prepare(function: Callable[..., Any]) -> bool:
+    """Whether `prepare` takes a function: one that `bind` made the way this platform prepares calls, and no stand-in."""
+    function = getattr(function, "__bound__", lambda: function)()
+    if _c is not None and _WHOLE:
+        return type(function) is BuiltinFunctionType
+    return hasattr(function, "__seam__")
+
+
+def prepare(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    places: tuple[int, ...],
+    like: tuple[Any, ...],
+    make: Callable[[], Any],
+    guard: Any,
+    kept: Any = None,
+) -> Callable[..., Any]:
+    """Makes a call of a bound function that needs nothing more than the arrays.
+
+    Parameters
+    ----------
+    function : callable
+        A function made by `bind` that takes numbers and addresses and returns a status or nothing.
+    args : tuple
+        All of its arguments, checked once; addresses are integers.
+    places : tuple of int
+        Which of them are the addresses of the arrays, in their order, and last which is that of the result.
+    like : tuple of array
+        One to four arrays of one type with the buffer protocol and a ``dtype``.
+    make : callable
+        Returns the array for the result of one call.
+    guard : buffer
+        At most 64 bytes that must stay as they are now: the call is not made with other ones.
+    kept : object, optional
+        Stays alive as long as the call, since an address in `args` leads into it.
+
+    Returns
+    -------
+    callable
+        Takes arrays, and returns a new result; or NotImplemented, nothing having happened, for arrays that are not exactly of the type,
+        dtype (the same object), shape and strides of `like`, or not aligned, or when the guarded memory has changed.
+    """
+    function = getattr(function, "__bound__", lambda: function)()
+    if _c is not None and _WHOLE:
+        return _c.prepare(function, args, places, like, make, guard, kept)  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_prepared
+
+    return _seam_prepared.prepare(function, args, places, like, make, guard, kept)
+
+
+def table(kind: type) -> Callable[..., Any]:
+    """Makes a table of prepared calls, which it does not keep alive.
+
+    Parameters
+    ----------
+    kind : type
+        Of the arrays.
+
+    Returns
+    -------
+    callable
+        Takes arrays and makes the call that was prepared for such; or returns NotImplemented, nothing having happened.
+    """
+    if _c is not None and _WHOLE:
+        return _c.table(kind)  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_prepared
+
+    return _seam_prepared.table(kind)
+
+
+def enter(table: Callable[..., Any], prepared: Callable[..., Any]) -> None:
+    """Puts a prepared call into a table, and out of the one where it was; of 256 that live, the oldest leaves."""
+    if _c is not None and _WHOLE:
+        _c.enter(table, prepared)
+        return
+    from nvmath.bindings import _seam_prepared
+
+    _seam_prepared.enter(table, prepared)  # type: ignore[arg-type]  # it says so
 
 
 def _pointer() -> Callable[[object], int]:

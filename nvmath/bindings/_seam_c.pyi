@@ -18,3 +18,15 @@ def repeat(
     args: tuple[Any, ...],
     /,
 ) -> None: ...
+def prepare(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    places: tuple[int, ...],
+    like: tuple[Any, ...],
+    make: Callable[[], Any],
+    guard: Any,
+    kept: Any = None,
+    /,
+) -> Callable[..., Any]: ...
+def table(kind: type, /) -> Callable[..., Any]: ...
+def enter(table: Callable[..., Any], prepared: Callable[..., Any], /) -> None: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -308,6 +309,7 @@ def bind(
     function = forwarding_function(name, parameters, call, doc, module)
     function.__text_signature__ = f"({', '.join(parameters)})"
     function.__seam__ = (slots, result)
+    function.__checks__ = checks
     return function  # type: ignore[no-any-return]
 
 
@@ -330,16 +332,24 @@ class _PyBuffer(ctypes.Structure):
 _STRIDES = 0x10 | 0x8  # PyBUF_STRIDES
 
 
+@contextmanager
+def buffer_of(obj: object) -> Iterator[_PyBuffer]:
+    """The strided buffer of an object, held meanwhile."""
+    view = _PyBuffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES)
+    try:
+        yield view
+    finally:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+
+
 def pointer(obj: object, /) -> int:
     """The address of an object's data; see `nvmath.bindings._seam.pointer`."""
-    view = _PyBuffer()
     try:
-        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES)
+        with buffer_of(obj) as view:
+            return int(view.buf or 0)
     except Exception:
         return _pointer_from_interface(obj)
-    address = view.buf or 0
-    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
-    return int(address)
 
 
 def _pointer_from_interface(obj: object) -> int:
@@ -349,13 +359,22 @@ def _pointer_from_interface(obj: object) -> int:
     return operator.index(interface["data"][0])
 
 
-def check_repeatable(function: Any, args: tuple[Any, ...]) -> None:
-    """Refuses a bound function that `repeat` cannot advance, or another number of arguments."""
+def check_arguments(function: Any, args: tuple[Any, ...]) -> None:
+    """Refuses arguments that do not fit the parameters of a bound function."""
+    kept: list[object] = []
+    for value, (_, _, convert) in zip(args, function.__checks__, strict=True):
+        convert(value, kept)
+    if kept:
+        raise TypeError(f"prepare(): {function.__name__}() must be given addresses as integers")
+
+
+def check_repeatable(function: Any, args: tuple[Any, ...], asked_by: str = "repeat") -> None:
+    """Refuses a bound function that takes or returns more than numbers and addresses, or another number of arguments."""
     slots, result = function.__seam__
     if result not in "!v" or any((slot.kind and slot.code not in "vw") or slot.code == "s" for slot in slots):
         title = f"{function.__module__}.{function.__name__}"
         wanted = "must take numbers and addresses only and return a status or nothing"
-        raise TypeError(f"repeat(): {title}() {wanted}")
+        raise TypeError(f"{asked_by}(): {title}() {wanted}")
     if len(args) != len(slots):
         raise TypeError(f"{function.__name__}() takes {len(slots)} arguments, got {len(args)}")
 

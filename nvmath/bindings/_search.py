@@ -22,9 +22,12 @@ def mapped_files() -> list[str]:
 
 def match_in(paths: Iterable[str], pattern: str) -> str | None:
     """The first path whose file name fits a pattern (``libcufft.so.12`` also fits ``libcufft.so.12.0.0.61``)."""
+    wild = "*" in pattern
     for path in paths:
-        name = os.path.basename(path)
-        if fnmatchcase(name, pattern) or fnmatchcase(name, pattern + ".*"):
+        name = path[path.rfind(os.sep) + 1 :]
+        if name.startswith(pattern) and name[len(pattern) :][:1] in ("", "."):
+            return path
+        if wild and (fnmatchcase(name, pattern) or fnmatchcase(name, pattern + ".*")):
             return path
     return None
 
@@ -52,13 +55,23 @@ def directories(folders: Iterable[str]) -> Iterator[str]:
 
 
 def _every_directory(folders: tuple[str, ...]) -> Iterator[str]:
-    sites = [os.path.abspath(entry) for entry in sys.path if entry]
-    for site in sites:
-        for folder in folders:
-            yield os.path.join(site, *folder.split("/"))
-    yield from _environment_directories(sites)
+    yield from _wheel_directories(folders)
+    yield from _environment_directories(_sites())
     yield from _toolkit_directories()
     yield from system_directories()
+
+
+def _sites() -> list[str]:
+    return [os.path.abspath(entry) for entry in sys.path if entry]
+
+
+def _wheel_directories(folders: Iterable[str]) -> Iterator[str]:
+    return (os.path.join(site, *folder.split("/")) for site in _sites() for folder in folders)
+
+
+def in_wheels(pattern: str, folders: Iterable[str]) -> bool:
+    """Whether a wheel brings a file of that name (or pattern)."""
+    return any(match_beside(os.path.join(folder, pattern), pattern) for folder in _wheel_directories(folders))
 
 
 def _environment_directories(sites: list[str]) -> Iterator[str]:

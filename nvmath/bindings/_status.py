@@ -56,6 +56,8 @@ class Errors:
         Which of the enums lists them.
     explain : str
         The function (Python name) that returns a sentence for a status; '' if the library has none.
+    base : type
+        What the class is derived from.
 
     Attributes
     ----------
@@ -63,11 +65,14 @@ class Errors:
         The class itself: `Exception` with ``status``, ``function`` and ``explanation``; its text says all of it.
     """
 
-    def __init__(self, name: str, prefix: str, enum: str = "Status", explain: str = "") -> None:
+    def __init__(
+        self, name: str, prefix: str, enum: str = "Status", explain: str = "", base: type[Exception] = Exception
+    ) -> None:
         self.name = name
         self.prefix = prefix
         self._enum = enum
         self._explain = explain
+        self.base = base
         self._bindings: Bindings | None = None
         self.kind: type[Exception] = Exception
 
@@ -100,6 +105,13 @@ class Errors:
                 return said
         name = self.status_name(status)
         return next((meaning for end, meaning in _MEANINGS if name.endswith(end)), "")
+
+    @staticmethod
+    def explained(error: Exception, log: bytes) -> Exception:
+        """An error with what the library has written into a log as its explanation."""
+        made: Any = error
+        made.explanation = log.rstrip(b"\0").decode("utf-8", "replace").strip()
+        return error
 
     def failed(self, c_name: str) -> Callable[[int], object]:
         """What to call with a nonzero status of a C function; raises."""
@@ -147,7 +159,7 @@ def _error_class(errors: Errors, module: str) -> type[Exception]:
         What the library says about it, or what such statuses mean; '' when nothing is known.
     """
     body = {"__init__": __init__, "__str__": __str__, "__reduce__": __reduce__, "__module__": module, "__doc__": doc}
-    return type(errors.name, (Exception,), body)
+    return type(errors.name, (errors.base,), body)
 
 
 def _check_status(errors: Errors, module: str) -> Callable[[int], None]:

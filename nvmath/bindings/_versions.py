@@ -64,7 +64,6 @@ _READERS: dict[str, Callable[[int], str]] = {
     "property": _property,
     "pair": lambda address: ".".join(map(str, _integers(address, 2))),
     "cuda": lambda address: _packed(_integers(address, 1)[0], 1000, 10),
-    "nccl": lambda address: _packed(_integers(address, 1)[0], 10000, 100, 1),
     "hundreds": lambda address: _packed(_integers(address, 1)[0], 10000, 100, 1),
     "thousands": lambda address: _packed(_call(address, ctypes.c_size_t), 10000, 100, 1),
     "nvpl": lambda address: _packed(_call(address, ctypes.c_int), 10000, 100, 1),

@@ -257,11 +257,6 @@ IntEnum Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=3 INVALID_VALUE=7 ARCH_
 
 
 _library = Bindings(
-    "cublas",
-    globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
-    prefix="cublas",
-    errors=Errors("cuBLASError", "CUBLAS_STATUS_", explain="get_status_string"),
+    "cublas", globals(), prefix="cublas", errors=Errors("cuBLASError", "CUBLAS_STATUS_", explain="get_status_string")
 )
 __getattr__, __dir__ = _library.resolve, _library.names

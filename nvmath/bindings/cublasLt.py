@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 from nvmath.bindings._bind import Bindings, Errors
 
@@ -73,6 +72,7 @@ cublasLtMatmulAlgoCheckForStream(light_handle: ptr, operation_desc: ptr, adesc: 
 """
 
 _SPECIAL = """
+@ cublasLt.h
 _matmul_algo_get_ids = cublasLtMatmulAlgoGetIds(light_handle: ptr, compute_type: i32, scale_type: i32, atype: i32,
     btype: i32, ctype: i32, dtype: i32, requested_algo_count: i32, algo_ids_array: i32[], &return_algo_count: i32)
 """
@@ -243,57 +243,50 @@ Record MatmulAlgo: data_=u64[8]
 Record MatmulHeuristicResult: algo=MatmulAlgo workspace_size=usize state=i32 waves_count=f32 reserved=i32[4]
 """
 
-#: Width of the value of every attribute: kind of NumPy dtype -> attributes. An attribute that is not listed has no width.
-_WIDTHS = """
-desc int32: COMPUTE_TYPE SCALE_TYPE POINTER_MODE TRANSA TRANSB TRANSC FILL_MODE SM_COUNT_TARGET EPILOGUE_AUX_DATA_TYPE
-    BIAS_DATA_TYPE ATOMIC_SYNC_NUM_CHUNKS_D_ROWS ATOMIC_SYNC_NUM_CHUNKS_D_COLS A_SCALE_MODE B_SCALE_MODE C_SCALE_MODE
-    D_SCALE_MODE EPILOGUE_AUX_SCALE_MODE D_OUT_SCALE_MODE
-desc uint32: EPILOGUE BATCH_INVARIANCE_FLAGS
-desc int8: FAST_ACCUM
-desc int64: BIAS_POINTER BIAS_BATCH_STRIDE EPILOGUE_AUX_POINTER EPILOGUE_AUX_LD EPILOGUE_AUX_BATCH_STRIDE
-    ALPHA_VECTOR_BATCH_STRIDE A_SCALE_POINTER B_SCALE_POINTER C_SCALE_POINTER D_SCALE_POINTER AMAX_D_POINTER
-    EPILOGUE_AUX_SCALE_POINTER EPILOGUE_AUX_AMAX_POINTER ATOMIC_SYNC_IN_COUNTERS_POINTER
-    ATOMIC_SYNC_OUT_COUNTERS_POINTER D_OUT_SCALE_POINTER EMULATION_DESCRIPTOR ALPHA_BATCH_STRIDE BETA_BATCH_STRIDE
-layout uint32: TYPE
-layout int32: ORDER BATCH_COUNT BATCH_MODE GROUPED_ROWS_COLS_ARRAY_INTEGER_WIDTH GROUPED_LD_ARRAY_INTEGER_WIDTH
-layout uint64: ROWS COLS
-layout int64: LD STRIDED_BATCH_OFFSET PLANE_OFFSET GROUPED_ROWS_ARRAY GROUPED_COLS_ARRAY GROUPED_LD_ARRAY
-preference uint32: SEARCH_MODE REDUCTION_SCHEME_MASK MIN_ALIGNMENT_A_BYTES MIN_ALIGNMENT_B_BYTES MIN_ALIGNMENT_C_BYTES
-    MIN_ALIGNMENT_D_BYTES GROUPED_DESC_D_AVERAGE_ROWS GROUPED_DESC_D_AVERAGE_COLS
-preference uint64: MAX_WORKSPACE_BYTES IMPL_MASK
-preference float32: MAX_WAVES_COUNT
-cap int32: SPLITK_SUPPORT STRIDED_BATCH_SUPPORT OUT_OF_PLACE_RESULT_SUPPORT UPLO_SUPPORT CUSTOM_OPTION_MAX MATHMODE_IMPL
-    GAUSSIAN_IMPL CUSTOM_MEMORY_ORDER LD_NEGATIVE ATOMIC_SYNC POINTER_ARRAY_BATCH_SUPPORT
-    FLOATING_POINT_EMULATION_SUPPORT POINTER_ARRAY_GROUPED_SUPPORT
-cap uint32: REDUCTION_SCHEME_MASK CTA_SWIZZLING_SUPPORT TILE_IDS POINTER_MODE_MASK EPILOGUE_MASK STAGES_IDS
-    MIN_ALIGNMENT_A_BYTES MIN_ALIGNMENT_B_BYTES MIN_ALIGNMENT_C_BYTES MIN_ALIGNMENT_D_BYTES
-cap uint64: NUMERICAL_IMPL_FLAGS
-config int32: ID SPLITK_NUM
-config uint32: TILE_ID REDUCTION_SCHEME CTA_SWIZZLING CUSTOM_OPTION STAGES_ID
-config uint16: INNER_SHAPE_ID CLUSTER_SHAPE_ID
-transform int32: SCALE_TYPE POINTER_MODE TRANSA TRANSB
-emulation int32: STRATEGY SPECIAL_VALUES_SUPPORT FIXEDPOINT_MANTISSA_CONTROL FIXEDPOINT_MAX_MANTISSA_BIT_COUNT
-    FIXEDPOINT_MANTISSA_BIT_OFFSET
-emulation int64: FIXEDPOINT_MANTISSA_BIT_COUNT_POINTER
+_DTYPES = """
+get_emulation_desc_attribute_dtype EmulationDescAttribute
+    int32 STRATEGY SPECIAL_VALUES_SUPPORT FIXEDPOINT_MANTISSA_CONTROL FIXEDPOINT_MAX_MANTISSA_BIT_COUNT
+        FIXEDPOINT_MANTISSA_BIT_OFFSET
+    int64 FIXEDPOINT_MANTISSA_BIT_COUNT_POINTER
+get_matmul_algo_cap_attribute_dtype MatmulAlgoCapAttribute
+    int32 SPLITK_SUPPORT STRIDED_BATCH_SUPPORT OUT_OF_PLACE_RESULT_SUPPORT UPLO_SUPPORT CUSTOM_OPTION_MAX
+        MATHMODE_IMPL GAUSSIAN_IMPL CUSTOM_MEMORY_ORDER LD_NEGATIVE ATOMIC_SYNC POINTER_ARRAY_BATCH_SUPPORT
+        FLOATING_POINT_EMULATION_SUPPORT POINTER_ARRAY_GROUPED_SUPPORT
+    uint32 REDUCTION_SCHEME_MASK CTA_SWIZZLING_SUPPORT TILE_IDS POINTER_MODE_MASK EPILOGUE_MASK STAGES_IDS
+        MIN_ALIGNMENT_A_BYTES MIN_ALIGNMENT_B_BYTES MIN_ALIGNMENT_C_BYTES MIN_ALIGNMENT_D_BYTES
+    uint64 NUMERICAL_IMPL_FLAGS
+get_matmul_algo_config_attribute_dtype MatmulAlgoConfigAttribute
+    int32 ID SPLITK_NUM
+    uint32 TILE_ID REDUCTION_SCHEME CTA_SWIZZLING CUSTOM_OPTION STAGES_ID
+    uint16 INNER_SHAPE_ID CLUSTER_SHAPE_ID
+get_matmul_desc_attribute_dtype MatmulDescAttribute
+    int32 COMPUTE_TYPE SCALE_TYPE POINTER_MODE TRANSA TRANSB TRANSC FILL_MODE SM_COUNT_TARGET
+        EPILOGUE_AUX_DATA_TYPE BIAS_DATA_TYPE ATOMIC_SYNC_NUM_CHUNKS_D_ROWS ATOMIC_SYNC_NUM_CHUNKS_D_COLS
+        A_SCALE_MODE B_SCALE_MODE C_SCALE_MODE D_SCALE_MODE EPILOGUE_AUX_SCALE_MODE D_OUT_SCALE_MODE
+    uint32 EPILOGUE BATCH_INVARIANCE_FLAGS
+    int64 BIAS_POINTER BIAS_BATCH_STRIDE EPILOGUE_AUX_POINTER EPILOGUE_AUX_LD EPILOGUE_AUX_BATCH_STRIDE
+        ALPHA_VECTOR_BATCH_STRIDE A_SCALE_POINTER B_SCALE_POINTER C_SCALE_POINTER D_SCALE_POINTER AMAX_D_POINTER
+        EPILOGUE_AUX_SCALE_POINTER EPILOGUE_AUX_AMAX_POINTER ATOMIC_SYNC_IN_COUNTERS_POINTER
+        ATOMIC_SYNC_OUT_COUNTERS_POINTER D_OUT_SCALE_POINTER EMULATION_DESCRIPTOR ALPHA_BATCH_STRIDE
+        BETA_BATCH_STRIDE
+    int8 FAST_ACCUM
+get_matmul_preference_attribute_dtype MatmulPreferenceAttribute
+    uint32 SEARCH_MODE REDUCTION_SCHEME_MASK MIN_ALIGNMENT_A_BYTES MIN_ALIGNMENT_B_BYTES MIN_ALIGNMENT_C_BYTES
+        MIN_ALIGNMENT_D_BYTES GROUPED_DESC_D_AVERAGE_ROWS GROUPED_DESC_D_AVERAGE_COLS
+    uint64 MAX_WORKSPACE_BYTES IMPL_MASK
+    float32 MAX_WAVES_COUNT
+get_matrix_layout_attribute_dtype MatrixLayoutAttribute
+    uint32 TYPE
+    int32 ORDER BATCH_COUNT BATCH_MODE GROUPED_ROWS_COLS_ARRAY_INTEGER_WIDTH GROUPED_LD_ARRAY_INTEGER_WIDTH
+    uint64 ROWS COLS
+    int64 LD STRIDED_BATCH_OFFSET PLANE_OFFSET GROUPED_ROWS_ARRAY GROUPED_COLS_ARRAY GROUPED_LD_ARRAY
+get_matrix_transform_desc_attribute_dtype MatrixTransformDescAttribute
+    int32 SCALE_TYPE POINTER_MODE TRANSA TRANSB
 """
-
-_FAMILIES = {
-    "desc": "MatmulDescAttribute",
-    "layout": "MatrixLayoutAttribute",
-    "preference": "MatmulPreferenceAttribute",
-    "cap": "MatmulAlgoCapAttribute",
-    "config": "MatmulAlgoConfigAttribute",
-    "transform": "MatrixTransformDescAttribute",
-    "emulation": "EmulationDescAttribute",
-}
-
 
 _library = Bindings(
     "cublasLt",
     globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS + _STATUSES,
-    records=_RECORDS,
     prefix="cublasLt",
     errors=Errors("cuBLASLtError", "CUBLAS_STATUS_", "_Status", explain="get_status_string"),
 )
@@ -335,63 +328,3 @@ def matmul_algo_get_ids(
     types = (light_handle, compute_type, scale_type, atype, btype, ctype, dtype)
     count = _library._matmul_algo_get_ids(*types, requested_algo_count, ids)
     return tuple(ids[:count])
-
-
-def _width_of(family: str, attr: int) -> Any:
-    """The NumPy scalar type of an attribute's value."""
-    import numpy as np
-
-    widths = _library.state.get("widths")
-    if widths is None:
-        widths = _library.state["widths"] = _read_widths()
-    enum = getattr(_library, _FAMILIES[family])
-    name = widths.get((family, enum(attr).name))
-    if name is None:
-        raise ValueError(f"{enum.__name__} {enum(attr).name} has no value of a known width.")
-    return getattr(np, name)
-
-
-def _read_widths() -> dict[tuple[str, str], str]:
-    from nvmath.bindings._rows import lines
-
-    found = {}
-    for line in lines(_WIDTHS):
-        head, _, names = line.partition(":")
-        family, kind = head.split()
-        found.update({(family, name): kind for name in names.split()})
-    return found
-
-
-def get_matmul_desc_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatmulDescAttribute``."""
-    return _width_of("desc", attr)
-
-
-def get_matrix_layout_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatrixLayoutAttribute``."""
-    return _width_of("layout", attr)
-
-
-def get_matmul_preference_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatmulPreferenceAttribute``."""
-    return _width_of("preference", attr)
-
-
-def get_matmul_algo_cap_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatmulAlgoCapAttribute``."""
-    return _width_of("cap", attr)
-
-
-def get_matmul_algo_config_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatmulAlgoConfigAttribute``."""
-    return _width_of("config", attr)
-
-
-def get_matrix_transform_desc_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``MatrixTransformDescAttribute``."""
-    return _width_of("transform", attr)
-
-
-def get_emulation_desc_attribute_dtype(attr: int) -> Any:
-    """Returns the NumPy type of the value of an attribute, a value of ``EmulationDescAttribute``."""
-    return _width_of("emulation", attr)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
@@ -172,34 +170,18 @@ IntEnum Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOCATION_FAILED=2 INVALID_VALUE=3 
     EXECUTION_FAILED=5 INTERNAL_ERROR=6 NOT_SUPPORTED=7
 """
 
+_DTYPES = """
+get_matmul_descriptor_attribute_dtype MatmulDescriptorAttribute
+    int64 BIAS_POINTER BIAS_BATCH_STRIDE EPILOGUE_AUX_POINTER EPILOGUE_AUX_LD EPILOGUE_AUX_BATCH_STRIDE
+        EPILOGUE_AUX_SCALE_POINTER EPILOGUE_AUX_AMAX_POINTER A_SCALE_POINTER B_SCALE_POINTER C_SCALE_POINTER
+        D_SCALE_POINTER AMAX_D_POINTER D_OUT_SCALE_POINTER
+    int32 *
+"""
+
 _library = Bindings(
     "cublasMp",
     globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
     prefix="cublasMp",
     errors=Errors("cuBLASMpError", "CUBLASMP_STATUS_", explain="get_status_string"),
 )
 __getattr__, __dir__ = _library.resolve, _library.names
-
-#: Addresses, strides and leading dimensions; the other values are int32.
-_ADDRESSES = frozenset({6, 7, 9, 10, 11, 13, 14, 16, 18, 20, 22, 24, 25})
-
-
-def get_matmul_descriptor_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of a product.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``MatmulDescriptorAttribute``.
-
-    Raises
-    ------
-    ValueError
-        There is no such attribute.
-    """
-    import numpy as np
-
-    attr = _library.MatmulDescriptorAttribute(attr)
-    return np.int64 if attr in _ADDRESSES else np.int32

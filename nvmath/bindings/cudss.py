@@ -102,66 +102,24 @@ IntEnum DowncastFactorsMode: DISABLED=0 KEEP_BLOCK_DIAGONAL=1 KEEP_STRICT_DIAGON
 IntEnum MemoryOptimizationFlags: DEFAULT=0 SOLVE_ONLY=1
 """
 
-#: NumPy names of what parameters hold, by value; int32 is the rule.
-_CONFIG_DTYPES = {
-    **dict.fromkeys(range(30), "int32"), **dict.fromkeys((6, 8, 9), "float64"), **dict.fromkeys((10, 12, 22), "int64")
-}  # fmt: skip
-_DATA_DTYPES = {
-    **dict.fromkeys((0, 23, 24), "int32"), **dict.fromkeys((1, 10, 11, 12, 13, 19, 20, 25, 26), "int64")
-}  # fmt: skip
-
-
 _RECORDS = """
 Record DeviceMemHandler: ctx=ptr device_alloc=ptr device_free=ptr name=byte[64]
 Record PinnedMemHandler: ctx=ptr pinned_alloc=ptr pinned_free=ptr name=byte[64]
 """
 
-_library = Bindings(
-    "cudss",
-    globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
-    records=_RECORDS,
-    prefix="cudss",
-    errors=Errors("cuDSSError", "CUDSS_STATUS_"),
-)
+_DTYPES = """
+get_config_param_dtype ConfigParam
+    float64 IR_TOL PIVOT_THRESHOLD PIVOT_EPSILON
+    int64 MAX_LU_NNZ HYBRID_DEVICE_MEMORY_LIMIT DEVICE_INDICES
+    int32 *
+get_data_param_dtype DataParam
+    int32 INFO USER_HOST_INTERRUPT IR_N_STEPS
+    int64 LU_NNZ HYBRID_DEVICE_MEMORY_MIN COMM_DEVICE COMM_HOST MEMORY_ESTIMATES SCHUR_SHAPE SCHUR_MATRIX
+        UBATCH_MASK FLOPS
+"""
+
+_library = Bindings("cudss", globals(), prefix="cudss", errors=Errors("cuDSSError", "CUDSS_STATUS_"))
 __getattr__, __dir__ = _library.resolve, _library.names
-
-
-def get_config_param_dtype(attr: int) -> Any:
-    """Return the NumPy type of a parameter of a configuration.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``ConfigParam``.
-
-    Raises
-    ------
-    KeyError
-        There is no such parameter.
-    """
-    import numpy as np
-
-    return getattr(np, _CONFIG_DTYPES[attr])
-
-
-def get_data_param_dtype(attr: int) -> Any:
-    """Return the NumPy type of a piece of solver data whose type does not depend on the problem.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``DataParam``.
-
-    Raises
-    ------
-    KeyError
-        There is no such piece, or its type is that of the indices or values of the matrix.
-    """
-    import numpy as np
-
-    return getattr(np, _DATA_DTYPES[attr])
 
 
 _ALLOCATE = ctypes.CFUNCTYPE(

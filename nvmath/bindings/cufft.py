@@ -77,6 +77,7 @@ cufftXtSetWorkAreaPolicy(plan: i32, policy: i32, work_size: usize[])
 """
 
 _SPECIAL = """
+@ cufftXt.h
 # CUDA 13 exports the call with a symbol name under its own name, CUDA 12 under the second one; what CUDA 12 calls
 # cufftXtSetJITCallback is the preview's function, without a name.
 _set_jit_callback = cufftXtSetJITCallback(plan: i32, lto_callback_symbol_name: str, lto_callback_fatbin: char[],
@@ -108,14 +109,7 @@ IntEnum XtWorkAreaPolicy: MINIMAL=0 USER=1 PERFORMANCE=2
 """
 
 
-_library = Bindings(
-    "cufft",
-    globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS,
-    prefix="cufft",
-    errors=Errors("cuFFTError", "CUFFT_", "Result"),
-)
+_library = Bindings("cufft", globals(), prefix="cufft", errors=Errors("cuFFTError", "CUFFT_", "Result"))
 __getattr__, __dir__ = _library.resolve, _library.names
 
 

@@ -95,6 +95,7 @@ _set_jit_callback_12 = __cufftXtSetJITCallback_12_7(plan: i32, lto_callback_symb
 """
 
 _SPECIAL = """
+@ cufftMp.h
 attach_reshape_comm = cufftMpAttachReshapeComm(handle: ptr, comm_type: i32, comm_handle: ptr)
 {make_reshape,make_reshape_11_4} = {__cufftMpMakeReshape_11_4,__cufftMpMakeReshape_11_4}(handle: ptr,
     element_size: usize, rank: i32, lower_input: i64[], upper_input: i64[], strides_input: i64[], lower_output: i64[],
@@ -127,15 +128,7 @@ Record XtDesc: version=i32 n_gpus=i32 gpus=i32[64] data_=ptr[64] size_=usize[64]
 Record LibXtDesc: version=i32 descriptor=ptr library=i32 sub_format=i32 lib_descriptor=ptr
 """
 
-_library = Bindings(
-    "cufftMp",
-    globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS,
-    records=_RECORDS,
-    prefix="cufft",
-    errors=Errors("cuFFTMpError", "CUFFT_", "Result"),
-)
+_library = Bindings("cufftMp", globals(), prefix="cufft", errors=Errors("cuFFTMpError", "CUFFT_", "Result"))
 __getattr__, __dir__ = _library.resolve, _library.names
 
 

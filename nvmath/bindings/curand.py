@@ -57,14 +57,16 @@ IntEnum Status: SUCCESS=0 VERSION_MISMATCH=100 NOT_INITIALIZED=101 ALLOCATION_FA
     INITIALIZATION_FAILED=203 ARCH_MISMATCH=204 INTERNAL_ERROR=999
 """
 
-_library = Bindings(
-    "curand",
-    globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS,
-    prefix="curand",
-    errors=Errors("cuRANDError", "CURAND_STATUS_"),
-)
+_LENGTHS = """
+* output_ptr=num
+generate generate_uniform generate_binomial generate_binomial_method 4:
+generate_long_long generate_uniform_double 8:
+* output_ptr=n
+generate_normal generate_log_normal generate_poisson generate_poisson_method 4:
+generate_normal_double generate_log_normal_double 8:
+"""
+
+_library = Bindings("curand", globals(), prefix="curand", errors=Errors("cuRANDError", "CURAND_STATUS_"))
 __getattr__, __dir__ = _library.resolve, _library.names
 
 #: How many dimensions the tables of the library have.

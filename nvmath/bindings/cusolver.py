@@ -34,12 +34,5 @@ IntEnum Status: SUCCESS=0 NOT_INITIALIZED=1 ALLOC_FAILED=2 INVALID_VALUE=3 ARCH_
 IntEnum StorevMode: COLUMNWISE=0 ROWWISE=1
 """
 
-_library = Bindings(
-    "cusolver",
-    globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
-    prefix="cusolver",
-    errors=Errors("cuSOLVERError", "CUSOLVER_STATUS_"),
-)
+_library = Bindings("cusolver", globals(), prefix="cusolver", errors=Errors("cuSOLVERError", "CUSOLVER_STATUS_"))
 __getattr__, __dir__ = _library.resolve, _library.names

@@ -409,7 +409,5 @@ _ENUMS = """
 IntEnum Function: GETRF=0 POTRF=1 SYEVBATCHED=2 GEQRF=3 SYEVD=4 GESVD=5 GEEV=6
 """
 
-_library = Bindings(
-    "cusolver", globals(), rows=_ROWS, enums=_ENUMS, prefix="cusolverDn", errors=cusolver._library.errors
-)
+_library = Bindings("cusolver", globals(), prefix="cusolverDn", errors=cusolver._library.errors)
 __getattr__, __dir__ = _library.resolve, _library.names

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nvmath.bindings._bind import Bindings, Errors
 
 _ROWS = """
@@ -168,31 +166,9 @@ IntEnum GesvdDescriptorAttribute: COMPUTE_RESIDUAL=0 SHAPE=1 A_NORM_FROBENIUS=2 
 IntEnum GesvdOutputShape: THIN=0 FULL=1
 """
 
-_library = Bindings(
-    "cusolverMp",
-    globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
-    prefix="cusolverMp",
-    errors=Errors("cuSOLVERMpError", "CUSOLVER_STATUS_"),
-)
+_DTYPES = """
+get_newton_schulz_descriptor_attribute_dtype NewtonSchulzDescriptorAttribute int32 *
+"""
+
+_library = Bindings("cusolverMp", globals(), prefix="cusolverMp", errors=Errors("cuSOLVERMpError", "CUSOLVER_STATUS_"))
 __getattr__, __dir__ = _library.resolve, _library.names
-
-
-def get_newton_schulz_descriptor_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of a Newton-Schulz iteration.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``NewtonSchulzDescriptorAttribute``.
-
-    Raises
-    ------
-    ValueError
-        There is no such attribute.
-    """
-    import numpy as np
-
-    attr = _library.NewtonSchulzDescriptorAttribute(attr)
-    return np.int32

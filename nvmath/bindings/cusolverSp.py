@@ -115,5 +115,5 @@ cusolverSp{S,D,C,Z}csrcholSolve(handle: ptr, n: i32, b: ptr, x: ptr, info: ptr, 
 cusolverSp{S,D,C,Z}csrcholDiag(handle: ptr, info: ptr, diag: ptr)
 """
 
-_library = Bindings("cusolver", globals(), rows=_ROWS, prefix="cusolverSp", errors=cusolver._library.errors)
+_library = Bindings("cusolver", globals(), prefix="cusolverSp", errors=cusolver._library.errors)
 __getattr__, __dir__ = _library.resolve, _library.names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 from nvmath.bindings._bind import Bindings, Errors
@@ -484,9 +483,14 @@ cusparseSpGEAM(handle: ptr, op_a: i32, op_b: i32, alpha: cbuf, mat_a: ptr, beta:
 """
 
 _SPECIAL = """
-_estimate_memory = cusparseSpGEMM_estimateMemory(handle: ptr, op_a: i32, op_b: i32, alpha: cbuf, mat_a: ptr, mat_b: ptr,
-    beta: cbuf, mat_c: ptr, compute_type: i32, alg: i32, spgemm_descr: ptr, chunk_fraction: f32, buffer_size3: usize[],
-    external_buffer3: ptr, buffer_size2: usize[])
+@ cusparse.h
+# The first call and the second one, which return the sizes of the third and the second buffer.
+sp_gemm_estimate_memory_buffersize3 = cusparseSpGEMM_estimateMemory(handle: ptr, op_a: i32, op_b: i32, alpha: cbuf,
+    mat_a: ptr, mat_b: ptr, beta: cbuf, mat_c: ptr, compute_type: i32, alg: i32, spgemm_descr: ptr, chunk_fraction: f32,
+    &buffer_size3: usize, external_buffer3: null, buffer_size2: null)
+sp_gemm_estimate_memory_buffersize2 = cusparseSpGEMM_estimateMemory(handle: ptr, op_a: i32, op_b: i32, alpha: cbuf,
+    mat_a: ptr, mat_b: ptr, beta: cbuf, mat_c: ptr, compute_type: i32, alg: i32, spgemm_descr: ptr, chunk_fraction: f32,
+    buffer_size3: usize*, external_buffer3: ptr, &buffer_size2: usize)
 @ cusparse.h 12.7-12.7
 _sp_mv_op_buffer_size_12_7 = cusparseSpMVOp_bufferSize(handle: ptr, op_a: i32, mat_a: ptr, vec_x: ptr, vec_y: ptr, vec_z: ptr,
     compute_type: i32, &buffer_size: usize)
@@ -541,34 +545,17 @@ IntEnum ApiParam: OP=0 ALG=1 BUFFER=2
 IntEnum SpMatConvertAlg: DEFAULT=0
 """
 
+_DTYPES = """
+get_sp_mat_attribute_dtype SpMatAttribute int32 *
+"""
+
 _library = Bindings(
     "cusparse",
     globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS,
     prefix="cusparse",
     errors=Errors("cuSPARSEError", "CUSPARSE_STATUS_", explain="get_error_string"),
 )
 __getattr__, __dir__ = _library.resolve, _library.names
-
-
-def get_sp_mat_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of a sparse matrix.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``SpMatAttribute``.
-
-    Raises
-    ------
-    ValueError
-        There is no such attribute.
-    """
-    import numpy as np
-
-    _library.SpMatAttribute(attr)
-    return np.int32
 
 
 def _sp_mv_op(name: str, common: tuple[Any, ...], alg: int, *last: Any) -> int:
@@ -632,83 +619,3 @@ def sp_mv_op_create_descr(
     """
     common = (handle, op_a, mat_a, vec_x, vec_y, vec_z, compute_type)
     return _sp_mv_op("_sp_mv_op_create_descr", common, alg, buffer)
-
-
-def sp_gemm_estimate_memory_buffersize3(
-    handle: int,
-    op_a: int,
-    op_b: int,
-    alpha: Any,
-    mat_a: int,
-    mat_b: int,
-    beta: Any,
-    mat_c: int,
-    compute_type: int,
-    alg: int,
-    spgemm_descr: int,
-    chunk_fraction: float,
-) -> int:
-    """Return the size of the third buffer of a product: the first call of ``cusparseSpGEMM_estimateMemory``.
-
-    Parameters
-    ----------
-    handle, op_a, op_b, alpha, mat_a, mat_b, beta, mat_c, compute_type, alg, spgemm_descr, chunk_fraction
-        As in C.
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Raises
-    ------
-    cuSPARSEError
-        The status is not success.
-    """
-    common = (handle, op_a, op_b, alpha, mat_a, mat_b, beta, mat_c, compute_type, alg, spgemm_descr, chunk_fraction)
-    size = array("Q", [0])
-    _library._estimate_memory(*common, size, None, None)
-    return size[0]
-
-
-def sp_gemm_estimate_memory_buffersize2(
-    handle: int,
-    op_a: int,
-    op_b: int,
-    alpha: Any,
-    mat_a: int,
-    mat_b: int,
-    beta: Any,
-    mat_c: int,
-    compute_type: int,
-    alg: int,
-    spgemm_descr: int,
-    chunk_fraction: float,
-    buffer_size3: int,
-    external_buffer3: int,
-) -> int:
-    """Return the size of the second buffer of a product: the second call of ``cusparseSpGEMM_estimateMemory``.
-
-    Parameters
-    ----------
-    handle, op_a, op_b, alpha, mat_a, mat_b, beta, mat_c, compute_type, alg, spgemm_descr, chunk_fraction
-        As in C.
-    buffer_size3 : int
-        What `sp_gemm_estimate_memory_buffersize3` returned.
-    external_buffer3 : int
-        The address of device memory of that size.
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Raises
-    ------
-    cuSPARSEError
-        The status is not success.
-    """
-    common = (handle, op_a, op_b, alpha, mat_a, mat_b, beta, mat_c, compute_type, alg, spgemm_descr, chunk_fraction)
-    size = array("Q", [0])
-    _library._estimate_memory(*common, array("Q", [buffer_size3]), external_buffer3, size)
-    return size[0]

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from nvmath.bindings._adapted import free
 from nvmath.bindings._bind import Bindings, Errors
-from nvmath.bindings._owned import free
 
 _ROWS = """
 @ cusparseLt.h
@@ -76,11 +74,21 @@ IntEnum Sparsity: SPARSITY_50_PERCENT=0
 IntEnum SplitKMode: INVALID_MODE=0 ONE_KERNEL=1 TWO_KERNELS=2 HEURISTIC=3 DATAPARALLEL=4 SPLITK=5 STREAMK=6
 """
 
+_DTYPES = """
+get_mat_desc_attribute_dtype MatDescAttribute
+    int64 BATCH_STRIDE
+    int32 *
+get_matmul_alg_attribute_dtype MatmulAlgAttribute int32 *
+get_matmul_desc_attribute_dtype MatmulDescAttribute
+    float32 ACTIVATION_RELU_UPPERBOUND ACTIVATION_RELU_THRESHOLD ACTIVATION_GELU_SCALING
+    int64 BIAS_STRIDE BIAS_POINTER SPARSE_MAT_POINTER A_SCALE_POINTER B_SCALE_POINTER C_SCALE_POINTER
+        D_SCALE_POINTER D_OUT_SCALE_POINTER
+    int32 *
+"""
+
 _library = Bindings(
     "cusparseLt",
     globals(),
-    rows=_ROWS,
-    enums=_ENUMS + _STATUSES,
     prefix="cusparseLt",
     errors=Errors("cuSPARSELtError", "CUSPARSE_STATUS_", "_Status", explain="get_error_string"),
 )
@@ -96,30 +104,3 @@ def matmul_descriptor_destroy(matmul_descr_ptr: int) -> None:
         Its address.
     """
     free(matmul_descr_ptr)
-
-
-#: Attributes whose values are not int32, by value: float32 and int64.
-_MAT_WIDE, _FLOATS, _WIDE = frozenset({1}), frozenset({1, 2, 4}), frozenset({7, 8, 9, 15, 16, 17, 18, 19})
-
-
-def get_mat_desc_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of a matrix, a value of ``MatDescAttribute``."""
-    import numpy as np
-
-    return np.int64 if _library.MatDescAttribute(attr) in _MAT_WIDE else np.int32
-
-
-def get_matmul_alg_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of an algorithm, a value of ``MatmulAlgAttribute``."""
-    import numpy as np
-
-    _library.MatmulAlgAttribute(attr)
-    return np.int32
-
-
-def get_matmul_desc_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of the value of an attribute of a product, a value of ``MatmulDescAttribute``."""
-    import numpy as np
-
-    attr = _library.MatmulDescAttribute(attr)
-    return np.float32 if attr in _FLOATS else np.int64 if attr in _WIDE else np.int32

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 from nvmath.bindings._bind import Bindings, Errors
 
@@ -99,29 +98,32 @@ IntEnum DataType: R_32F=0 R_64F=1 R_16F=2 R_8I=3 C_32F=4 C_64F=5 C_16F=6 C_8I=7 
     R_4F_E2M1=33 R_8F_UE5M3=34
 """
 
-#: NumPy names of what attributes hold, by value.
-_OPERATION_DTYPES = {
-    0: "int32",
-    1: "int32",
-    2: "float32",
-    3: "float32",
-    4: "uint32",
-    5: "uint32",
-    6: "uint64",
-    14: "int32",
-}
-_PREFERENCE_DTYPES = dict.fromkeys(range(7), "int32")
-
+_DTYPES = """
+get_operation_descriptor_attribute_dtype OperationDescriptorAttribute
+    float32 FLOPS MOVED_BYTES
+    uint32 PADDING_LEFT PADDING_RIGHT
+    uint64 PADDING_VALUE
+    int32 *
+get_plan_preference_attribute_dtype PlanPreferenceAttribute int32 *
+get_plan_attribute_dtype PlanAttribute uint64 *
+"""
 
 _library = Bindings(
     "cutensor",
     globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
     prefix="cutensor",
     errors=Errors("cuTENSORError", "CUTENSOR_STATUS_", explain="get_error_string"),
 )
 __getattr__, __dir__ = _library.resolve, _library.names
+
+
+def _constant(name: str, precision: str) -> staticmethod[[], int]:
+    def read() -> int:
+        return ComputeDesc._read(name)
+
+    read.__name__, read.__qualname__ = f"COMPUTE_{name}", f"ComputeDesc.COMPUTE_{name}"
+    read.__doc__ = f"Return the descriptor of {precision}: ``CUTENSOR_COMPUTE_DESC_{name}``."
+    return staticmethod(read)
 
 
 class ComputeDesc:
@@ -137,101 +139,12 @@ class ComputeDesc:
             raise _library.opened().missing(symbol)
         return ctypes.c_void_p.from_address(address).value or 0
 
-    @staticmethod
-    def COMPUTE_16F() -> int:  # noqa: N802, the public names
-        """Half precision."""
-        return ComputeDesc._read("16F")
-
-    @staticmethod
-    def COMPUTE_16BF() -> int:  # noqa: N802
-        """bfloat16."""
-        return ComputeDesc._read("16BF")
-
-    @staticmethod
-    def COMPUTE_TF32() -> int:  # noqa: N802
-        """TensorFloat-32."""
-        return ComputeDesc._read("TF32")
-
-    @staticmethod
-    def COMPUTE_3XTF32() -> int:  # noqa: N802
-        """Three products of TensorFloat-32: nearly single precision."""
-        return ComputeDesc._read("3XTF32")
-
-    @staticmethod
-    def COMPUTE_32F() -> int:  # noqa: N802
-        """Single precision."""
-        return ComputeDesc._read("32F")
-
-    @staticmethod
-    def COMPUTE_64F() -> int:  # noqa: N802
-        """Double precision."""
-        return ComputeDesc._read("64F")
-
-    @staticmethod
-    def COMPUTE_4X16F() -> int:  # noqa: N802
-        """Single precision made of four products of half precision."""
-        return ComputeDesc._read("4X16F")
-
-    @staticmethod
-    def COMPUTE_9X16BF() -> int:  # noqa: N802
-        """Single precision made of nine products of bfloat16."""
-        return ComputeDesc._read("9X16BF")
-
-    @staticmethod
-    def COMPUTE_8XINT8() -> int:  # noqa: N802
-        """Double precision made of products of 8-bit integers."""
-        return ComputeDesc._read("8XINT8")
-
-
-def _dtype(name: str) -> Any:
-    import numpy as np
-
-    return getattr(np, name)
-
-
-def get_operation_descriptor_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of an attribute of an operation descriptor.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``OperationDescriptorAttribute``.
-
-    Raises
-    ------
-    KeyError
-        There is no such attribute.
-    """
-    return _dtype(_OPERATION_DTYPES[attr])
-
-
-def get_plan_preference_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of an attribute of a plan preference.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``PlanPreferenceAttribute``.
-
-    Raises
-    ------
-    KeyError
-        There is no such attribute.
-    """
-    return _dtype(_PREFERENCE_DTYPES[attr])
-
-
-def get_plan_attribute_dtype(attr: int) -> Any:
-    """Return the NumPy type of an attribute of a plan.
-
-    Parameters
-    ----------
-    attr : int
-        A value of ``PlanAttribute``.
-
-    Raises
-    ------
-    KeyError
-        There is no such attribute.
-    """
-    return _dtype({0: "uint64"}[attr])
+    COMPUTE_16F = _constant("16F", "half precision")
+    COMPUTE_16BF = _constant("16BF", "bfloat16")
+    COMPUTE_TF32 = _constant("TF32", "TensorFloat-32")
+    COMPUTE_3XTF32 = _constant("3XTF32", "three products of TensorFloat-32, nearly single precision")
+    COMPUTE_32F = _constant("32F", "single precision")
+    COMPUTE_64F = _constant("64F", "double precision")
+    COMPUTE_4X16F = _constant("4X16F", "single precision made of four products of half precision")
+    COMPUTE_9X16BF = _constant("9X16BF", "single precision made of nine products of bfloat16")
+    COMPUTE_8XINT8 = _constant("8XINT8", "double precision made of products of 8-bit integers")

@@ -309,8 +309,6 @@ IntEnum CusolverdxType: REAL=0 COMPLEX=1
 _library = Bindings(
     "mathdx",
     globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
     prefix="mathdx",
     errors=Errors("LibMathDxError", "COMMONDX_", "CommondxStatusType", explain="commondx_status_to_str"),
 )

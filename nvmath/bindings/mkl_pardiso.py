@@ -8,6 +8,8 @@ from __future__ import annotations
 import platform
 import sys
 from array import array
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from nvmath.bindings import _load
@@ -28,6 +30,7 @@ _set_num_threads_local = MKL_Set_Num_Threads_Local(num_threads: i32) -> i32
 
 #: What an error code means; `SINGULAR` are those that say something about the matrix.
 MESSAGES: Final = {
+    1: "a pivot is not positive",
     -1: "the input is inconsistent",
     -2: "there is not enough memory",
     -3: "the reordering failed",
@@ -44,6 +47,8 @@ MESSAGES: Final = {
     -15: "an internal error in the two-level factorization",
 }
 SINGULAR: Final = frozenset({-4, -6, -7})
+#: Those that say so of a matrix which should be definite: the two-level factorization has codes of its own.
+INDEFINITE: Final = SINGULAR | {1, -15}
 
 
 class PardisoError(Exception):
@@ -63,7 +68,7 @@ class PardisoError(Exception):
         return type(self), (self.error,)
 
 
-_library = Bindings("mkl", globals(), rows=_ROWS, prefix="mkl_", error="PardisoError")
+_library = Bindings("mkl", globals(), prefix="mkl_", error="PardisoError")
 
 
 def __getattr__(name: str) -> Any:
@@ -215,7 +220,12 @@ class AtMost:
         self._num_threads = num_threads
 
     def __enter__(self) -> None:
-        self._before = _library._set_num_threads_local(self._num_threads)
+        self._before = _limit_threads()(self._num_threads)
 
     def __exit__(self, *error: object) -> None:
-        _library._set_num_threads_local(self._before)
+        _limit_threads()(self._before)
+
+
+@cache
+def _limit_threads() -> Callable[[int], int]:
+    return _library._set_num_threads_local  # type: ignore[no-any-return]

@@ -94,6 +94,7 @@ ncclResetDebugInit() -> void
 """
 
 _SPECIAL = """
+@ nccl.h
 _get_unique_id = ncclGetUniqueId(unique_id: buf)
 """
 
@@ -117,13 +118,7 @@ Record UniqueId: internal=byte[128]
 """
 
 _library = Bindings(
-    "nccl",
-    globals(),
-    rows=_ROWS + _SPECIAL,
-    enums=_ENUMS,
-    records=_RECORDS,
-    prefix="nccl",
-    errors=Errors("NCCLError", "nccl", "Result", explain="get_error_string"),
+    "nccl", globals(), prefix="nccl", errors=Errors("NCCLError", "nccl", "Result", explain="get_error_string")
 )
 __getattr__, __dir__ = _library.resolve, _library.names
 

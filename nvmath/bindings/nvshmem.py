@@ -108,13 +108,5 @@ Record InitArgs: version=i32:65664 uid_args=UniqueIdArgs cuda_device_id=i32 cont
 Record InitAttr: version=i32:65680 mpi_comm=ptr args=InitArgs
 """
 
-_library = Bindings(
-    "nvshmem",
-    globals(),
-    rows=_ROWS,
-    enums=_ENUMS,
-    records=_RECORDS,
-    prefix="nvshmem_",
-    errors=Errors("NvshmemError", "NVSHMEM_"),
-)
+_library = Bindings("nvshmem", globals(), prefix="nvshmem_", errors=Errors("NvshmemError", "NVSHMEM_"))
 __getattr__, __dir__ = _library.resolve, _library.names

@@ -10,6 +10,7 @@ from .._core import kernels
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
 from .._core.layout import Ints
+from .._core.lifetime import Closing
 from .._core.log import readable
 from .._core.place import Cuda, cuda, discard
 from ..bindings import _seam, cufft
@@ -108,7 +109,7 @@ class _Handle:
     stream: int = -1
 
 
-class CufftPlan:
+class CufftPlan(Closing):
     """The cuFFT plans of one problem, both directions; they share one work area."""
 
     def __init__(self, problem: FFTProblem, place: Cuda, callbacks: CallbackPair, adapter: Adapter) -> None:
@@ -219,9 +220,6 @@ class CufftPlan:
         handles, self.handles = self.handles, {}
         for handle in handles.values():
             discard(cufft.destroy, handle.number)
-
-    def __del__(self) -> None:
-        self.close()
 
 
 def _table_nbytes(step: Transform) -> int:

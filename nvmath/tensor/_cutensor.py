@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from .._core import kernels, memory_limit
 from .._core.layout import contiguous, is_dense, stride_order
+from .._core.lifetime import Closing
 from .._core.place import Cuda
 from ..bindings import _cuda as driver
 from ..bindings import cutensor
@@ -36,7 +37,7 @@ class _Before:
     offset: int = 0  # of the result
 
 
-class CutensorPlan:
+class CutensorPlan(Closing):
     """A contraction on one GPU."""
 
     single: Prepare
@@ -324,9 +325,6 @@ class CutensorPlan:
     def close(self) -> None:
         """Queue everything for destruction."""
         self.objects.close()
-
-    def __del__(self) -> None:
-        self.close()
 
 
 def _rounded(nbytes: int) -> int:

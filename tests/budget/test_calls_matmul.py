@@ -52,3 +52,11 @@ def test_how_many_they_are_now(operands, epilog, execute, one_call):
         product.plan(epilog=epilog, epilog_inputs=inputs)
         assert calls_of(product.execute) <= execute
     assert calls_of(lambda: matmul(a, b, epilog=epilog, epilog_inputs=inputs, execution="cpu")) <= one_call
+
+
+def test_a_product_of_numpy_arrays_alone_is_one_call_of_c():
+    a, b = (np.random.default_rng(seed).random((8, 8)) for seed in (1, 2))
+    with Matmul(a, b, execution="cpu") as product:
+        product.plan()
+        assert calls_of(product.execute) <= 1  # whether to log
+    assert calls_of(lambda: matmul(a, b, execution="cpu")) <= 2

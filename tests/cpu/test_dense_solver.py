@@ -328,6 +328,18 @@ def test_plans_are_kept_and_told_apart():
     assert nvmath.plan_cache.info().hits > 0
 
 
+def test_the_conjugate_transpose_has_two_names():
+    a, b = np.array([[4.0, 1 + 2j], [2, 3j]]), np.array([1.0, 2j])
+    want = np.linalg.solve(a.conj().T, b)
+    for trans in ("C", "H"):
+        np.testing.assert_allclose(direct_solver(a, b, options={"trans": trans}, execution="cpu"), want)
+        with DirectSolver(a, b, execution="cpu") as solver:
+            solver.plan()
+            solver.factorize()
+            np.testing.assert_allclose(solver.solve(trans=trans), want)
+    assert DirectSolverOptions(trans="H") == DirectSolverOptions(trans="C")
+
+
 def test_a_failed_call_does_not_spoil_the_next():
     good, bad, b = np.array([[2.0, 0], [0, 4]]), np.zeros((2, 2)), np.ones(2)
     for _ in range(3):

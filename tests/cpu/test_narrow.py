@@ -650,3 +650,33 @@ def test_a_scale_beyond_float32_is_refused():
     a, b = pair(16, 16, 16)
     with pytest.raises(ValueError, match=r"scale of a, 1e\+300, is too large for float32"):
         matmul(a, b, quantization_scales={"a": 1e300, "b": 1.0}, options={"result_type": 0}, **CPU)
+
+
+TINIEST = {torch.float16: 2.0**-24, torch.bfloat16: 2.0**-133, torch.float32: 2.0**-149}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    powers=st.tuples(st.integers(-110, 110), st.integers(-110, 110), st.integers(-100, 100)),
+    result=st.sampled_from([torch.float16, torch.bfloat16, torch.float32]),
+    kinds=st.sampled_from([(E4M3, E4M3), (E4M3, E5M2), (E5M2, E4M3)]),
+    vectors=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_the_bound_of_the_guide_holds_for_every_scale(powers, result, kinds, vectors, seed):
+    """However small or large the scales are, also in turn: what is off follows from the terms, not from the range of float32."""
+    a, b = pair(16, 16, 32, *kinds, seed=seed)
+    spread = 2.0 ** torch.randint(-12, 12, (16, 32), generator=torch.Generator().manual_seed(seed))
+    a = (a.double() * spread).clamp(-400, 400).to(kinds[0])  # subnormal codes among them
+    sa, sb = (torch.tensor(mantissa * 2.0**power) for mantissa, power in zip((1.7, 1.3), powers, strict=False))
+    alpha = 1.1 * 2.0 ** powers[2]
+    scales = {"a": sa.expand(16, 1).clone(), "b": sb.expand(1, 16).clone()} if vectors else {"a": sa, "b": sb}
+    got = matmul(a, b, alpha=alpha, quantization_scales=scales, options={"result_type": TYPES[result]}, **CPU).double()
+    factor = float(np.float32(alpha))
+    want = (a.double() * sa.double()) @ (b.double() * sb.double()) * factor
+    sizes = (a.double().abs() * sa.double()) @ (b.double().abs() * sb.double()) * factor
+    largest = torch.finfo(result).max
+    bound = 40 * 2.0**-23 * sizes + torch.maximum(EPS[result] * want.abs(), torch.tensor(TINIEST[result] / 2, dtype=torch.float64))
+    inside = want.abs() + bound < largest  # else infinity is the rounded value
+    assert ((got - want).abs() <= bound)[inside].all()
+    assert (got[want.abs() - bound > largest * (1 + EPS[result])].abs() == float("inf")).all()

@@ -178,6 +178,20 @@ def test_what_happens_on_failure() -> None:
     assert x.shape == b.shape
 
 
+@pytest.mark.parametrize("form", ["empty row", "free grid"])
+def test_a_matrix_without_factors_gets_the_best_that_there_is(form: str) -> None:
+    n = 50
+    a = sp.diags_array([np.full(n - 1, -1.0), np.full(n, 2.0), np.full(n - 1, -1.0)], offsets=[-1, 0, 1]).tolil()
+    if form == "empty row":
+        a[7] = 0
+    else:
+        a[0, 0] = a[-1, -1] = 1
+    b = a @ np.arange(n)  # has solutions
+    with pytest.warns(IllConditionedWarning):
+        x = direct_solver(a.tocsr(), b, options={"on_failure": "warn"}, execution="cpu")
+    assert np.isfinite(x).all()
+
+
 @pytest.mark.parametrize("kind", ["SYMMETRIC", "GENERAL"])
 def test_zero_diagonals_are_no_reason_to_fail(kind: str) -> None:
     rng = np.random.default_rng(0)

@@ -41,7 +41,9 @@ def test_every_row_is_exported(name: str) -> None:
         missing_too = next((what for what in ("libcuda.so.1", "undefined symbol: nccl") if what in str(error)), None)
         if missing_too is None:
             raise
-        pytest.skip(f"{name} needs {'the CUDA driver' if 'cuda' in missing_too else 'a newer NCCL'}, which is not installed")
+        pytest.skip(
+            f"{name} needs {'the CUDA driver' if 'cuda' in missing_too else 'a newer NCCL'}, which is not installed"
+        )
     if name == "blas" and "openblas" in opened.path.lower():
         pytest.skip("OpenBLAS serves CBLAS here, without the names and extensions of MKL and NVPL")
     missing = {row.c_name for row in library.rows() if opened.address(row.c_name) is None and not row.versions}
@@ -96,13 +98,14 @@ def test_nvrtc_compiles() -> None:
     assert _nvrtc.compile(source, options=["--gpu-architecture=sm_90"], kind="ltoir", headers=header)
 
 
-def test_nvrtc_errors_carry_the_log() -> None:
+def test_nvrtc_errors_carry_the_messages() -> None:
     needs("nvrtc")
     with pytest.raises(_nvrtc.NvrtcError) as caught:
         _nvrtc.compile("oops", "broken.cu", ["--gpu-architecture=sm_90"])
     assert caught.value.status == _nvrtc.Result.ERROR_COMPILATION
-    assert "broken.cu(1): error" in caught.value.log
-    assert str(caught.value).startswith("NVRTC_ERROR_COMPILATION\nbroken.cu(1)")
+    assert "broken.cu(1): error" in caught.value.explanation
+    assert str(caught.value).startswith("NVRTC_ERROR_COMPILATION (6) from nvrtcCompileProgram: broken.cu(1)")
+    assert isinstance(caught.value, RuntimeError)
     with pytest.raises(_nvrtc.NvrtcError, match="NVRTC_ERROR_INVALID_OPTION"):
         _nvrtc.compile(KERNEL, options=["--nonsense"])
     with pytest.raises(ValueError, match="kind must be"):
@@ -123,12 +126,13 @@ def test_nvjitlink_links_ltoir() -> None:
     assert _nvjitlink.link([("ptx", ptx, "kernel")], ["-arch=sm_90"])[:4] == b"\x7fELF"
 
 
-def test_nvjitlink_errors_carry_the_log() -> None:
+def test_nvjitlink_errors_carry_the_messages() -> None:
     needs("nvrtc", "nvjitlink")
     lto = _nvrtc.compile(CALLED, options=["--gpu-architecture=sm_90", "-rdc=true"], kind="ltoir")
     with pytest.raises(_nvjitlink.NvJitLinkError) as caught:
         _nvjitlink.link([("ltoir", lto, "caller")], ["-arch=sm_90", "-lto"])
-    assert "twice" in caught.value.log
+    assert "twice" in caught.value.explanation
+    assert str(caught.value).startswith("NVJITLINK_ERROR_")
     with pytest.raises(_nvjitlink.NvJitLinkError, match="NVJITLINK_ERROR_MISSING_ARCH"):
         _nvjitlink.link([("ltoir", lto, "caller")], ["-lto"])
     with pytest.raises(ValueError, match="kind must be"):

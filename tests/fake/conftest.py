@@ -6,10 +6,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-
-pytest.register_assert_rewrite("fake.machine")
-
-from fake.machine import Machine, machine  # noqa: E402
+from fake.machine import Machine, machine
 
 
 @pytest.fixture(scope="package", autouse=True)

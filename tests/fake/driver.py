@@ -446,6 +446,11 @@ class FakeCuda:
         self._copy(stream, source)
 
     @recorded
+    def cuMemcpyDtoDAsync_v2(self, destination: int, source: int, nbytes: int, stream: int) -> None:
+        self._copy(stream, source)
+        self._copy(stream, destination)
+
+    @recorded
     def cuMemsetD8Async(self, address: int, value: int, count: int, stream: int) -> None:
         self._copy(stream, address)
 

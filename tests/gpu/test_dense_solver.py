@@ -14,7 +14,7 @@ import nvmath
 from nvmath._core import place
 from nvmath.bindings import _load
 from nvmath.linalg import DirectSolver, IllConditionedWarning, SingularMatrixError, direct_solver
-from nvmath.linalg._solver import _kernels
+from nvmath.linalg._solver import _fused, _kernels
 
 pytestmark = [
     pytest.mark.gpu,
@@ -119,15 +119,46 @@ def test_sizes(dtype, word, count, n, columns, layout):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 2, 16, 17, 31, 32, 33, 51, 64, 74, 75, 100])
+@pytest.mark.parametrize("n", [1, 2, 16, 17, 31, 32, 33, 51, 64, 74, 75, 100, 117, 118, 127, 128, 129])
 @pytest.mark.parametrize("columns", [1, 5])
 @pytest.mark.parametrize("trans", ["N", "T", "C"])
 @pytest.mark.parametrize("layout", ["row", "column", "stepped"])
-def test_batches_that_fit_into_shared_memory_and_some_that_do_not(dtype, n, columns, trans, layout):
+@pytest.mark.parametrize("count", [1, 60])
+def test_systems_that_fit_into_shared_memory_and_some_that_do_not(dtype, n, columns, trans, layout, count):
     rng = np.random.default_rng(n)
-    a, b = numbers(rng, (60, n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype), numbers(rng, (60, n, columns), dtype)
+    a, b = numbers(rng, (count, n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype), numbers(rng, (count, n, columns), dtype)
     for _ in range(3):  # a race would not show every time
         assert_solves(a, solve(PATHS[1], laid_out(a, layout), laid_out(b, layout), trans=trans), b, trans)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [3, 64, 110])
+@pytest.mark.parametrize("sides", [(), (1,), (3,)])
+def test_a_single_small_system_is_left_to_our_kernel(torch, monkeypatch, dtype, n, sides):
+    calls, run = [], _fused.Fused.__call__
+    monkeypatch.setattr(_fused.Fused, "__call__", lambda self, *given: (calls.append(self.count), run(self, *given)))
+    rng = np.random.default_rng(n)
+    a, b = numbers(rng, (n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype), numbers(rng, (n, *sides), dtype)
+    x = direct_solver(torch.from_numpy(a).cuda(), torch.from_numpy(b).cuda())
+    wide = "complex128" if dtype[0] == "c" else "float64"
+    want = np.linalg.solve(a.astype(wide), b.astype(wide))
+    np.testing.assert_allclose(x.cpu().numpy(), want, atol=100 * np.finfo(dtype).eps * np.abs(want).max())
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("count", "n"), [(1, 63), (1, 65), (1, 700), (3, 200), (600, 70)])
+@pytest.mark.parametrize("layout", ["row", "column"])
+def test_norms_are_the_largest_sums_however_many_blocks_share_a_matrix(dtype, count, n, layout):
+    path, rng = PATHS[1], np.random.default_rng(n)
+    a = numbers(rng, (count, n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype)
+    with DirectSolver(path.give(laid_out(a, layout)), path.give(np.ones((count, n, 1), dtype))) as solver:
+        solver.plan()
+        for _ in range(3):
+            solver.factorize()
+            plan = solver._plan_object
+            sums = np.abs(a).sum(axis=-1 if plan.form.turned else -2, dtype="float64")
+            np.testing.assert_allclose(plan.measured[0], sums.max(axis=-1), rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -29,12 +29,14 @@ from nvmath.bindings import cudss
 from nvmath.bindings._bind import substitute
 from nvmath.bindings._cuda import CudaError
 from nvmath.sparse.advanced import (
+    _cuda_batch,
     _cuda_kernel,
     _cuda_matrix,
     _cuda_residual,
     _cudss,
     _cudss_handle,
     _cudss_system,
+    _cudss_together,
     _order,
 )
 
@@ -49,6 +51,9 @@ _SHIM = """
 #include <math.h>
 #define __device__
 #define __global__
+#define __shared__
+#define __syncthreads()
+#define __shfl_xor_sync(mask, value, step) (value)
 template <class T> static void atomicAdd(T* to, T a) { *to += a; }
 static void atomicMax(unsigned long long* to, unsigned long long a) { if (a > *to) *to = a; }
 static long long __double_as_longlong(double a) { long long made; __builtin_memcpy(&made, &a, 8); return made; }
@@ -130,6 +135,9 @@ class HostCudss:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
         self.objects: dict[int, Any] = {}
         self.next = 1000
+        self.breaks: set[int] = set()  # members of batches whose factors are spoiled
+        self.refuses = False  # batches
+        self.straight = False  # never solves with the transpose
 
     def named(self, name: str) -> list[tuple[Any, ...]]:
         return [arguments for called, arguments in self.calls if called == name]
@@ -183,6 +191,17 @@ class HostCudss:
     def matching(self, config: int) -> int:
         return int.from_bytes(self.objects[config][3][:4], "little")
 
+    def turned(self, config: int) -> bool:
+        """Whether the transpose is solved with."""
+        mode = int.from_bytes(self.objects[config][4][:4], "little")
+        if mode and (self.version < (1, 0) or self.straight):
+            raise cudss.cuDSSError(4)
+        return mode == 1
+
+    def together(self, config: int) -> int:
+        """How many systems lie one behind the other."""
+        return int.from_bytes(self.objects[config][18][:4], "little") or 1
+
     def _DataCreate(self, handle: int) -> int:
         return self._make({"info": 0, "npivots": 0})
 
@@ -210,21 +229,36 @@ class HostCudss:
         self.objects[matrix][3] = values
 
     def _Execute(self, handle: int, phase: int, config: int, data: int, matrix: int, x: int, b: int) -> None:
-        answers = self.objects[data]
+        answers, count = self.objects[data], self.together(config)
+        if count > 1 and (self.refuses or self.matching(config)):
+            raise cudss.cuDSSError(4)
         if phase == ANALYSIS:
             answers.clear()
             size = dtype(NAMES[self.objects[matrix][8]]).itemsize
             answers.update(
-                info=0, npivots=0, index=size, analysed=self._csr(matrix).nnz >= 0, matching=self.matching(config)
-            )
-        elif phase == FACTORIZATION:
-            self._factorize(answers, self._csr(matrix), self.objects[matrix][10])
-        else:
-            self._solve(answers, self._csr(matrix), self.steps(config), self.objects[x], self.objects[b])
+                info=0, npivots=0, index=size, analysed=self._csr(matrix).nnz >= 0, matching=self.matching(config),
+                members=[{"analysed": True, "matching": self.matching(config)} for _ in range(count)] if count > 1 else [answers],
+            )  # fmt: skip
+        for i, member in enumerate(answers["members"]):
+            if phase == FACTORIZATION:
+                self._factorize(member, self._csr(matrix, i), self.objects[matrix][10])
+                if i in self.breaks:
+                    member["factors"] = np.full_like(member["factors"], np.nan)
+            elif phase != ANALYSIS:
+                sides = (self._member(self.objects[side], i) for side in (x, b))
+                self._solve(member, self._csr(matrix, i), self.steps(config), *sides, self.turned(config))
 
-    def _csr(self, number: int) -> sp.csc_array:
+    @staticmethod
+    def _member(side: list[int], i: int) -> list[int]:
+        """The part of a descriptor that belongs to a system."""
+        rows, columns, ld, values, kind, layout = side
+        assert i == 0 or columns == 1, "cuDSS 0.8 solves the first columns of a batch only"
+        return [rows, columns, ld, values + i * ld * columns * dtype(NAMES[kind]).itemsize, kind, layout]
+
+    def _csr(self, number: int, member: int = 0) -> sp.csc_array:
         """The matrix that a descriptor stands for: a part of a symmetric one is completed."""
         rows, _, nnz, starts, ends, columns, values, offsets, indices, kind, mtype, view, base = self.objects[number]
+        values += member * nnz * dtype(NAMES[kind]).itemsize
         assert (ends, base) == (0, 0)
         arrays = (
             array_at(values, (nnz,), (1,), dtype(NAMES[kind])), array_at(columns, (nnz,), (1,), dtype(NAMES[indices])),
@@ -244,7 +278,7 @@ class HostCudss:
         assert answers["analysed"]
         dense = matrix.toarray()
         if mtype in (3, 4) and np.linalg.eigvalsh(dense).min() <= 0:
-            answers["info"] = 1
+            answers.update(info=1, npivots=0, order=np.arange(len(dense)), factors=np.full_like(dense, np.nan))
             return
         answers.update(info=0, npivots=0, order=np.arange(len(dense)))
         if answers["matching"]:
@@ -266,7 +300,9 @@ class HostCudss:
         answers["factors"] = dense
 
     @staticmethod
-    def _solve(answers: dict[str, Any], matrix: sp.csc_array, steps: int, x: list[int], b: list[int]) -> None:
+    def _solve(
+        answers: dict[str, Any], matrix: sp.csc_array, steps: int, x: list[int], b: list[int], turned: bool = False
+    ) -> None:
         views = []
         for rows, columns, ld, values, kind, layout in (x, b):
             assert layout == 0
@@ -276,7 +312,14 @@ class HostCudss:
         assert np.shares_memory(solution, right) is False
         lower, upper = np.tril(answers["factors"], -1) + np.eye(len(right)), np.triu(answers["factors"])
 
+        matrix = matrix.T if turned else matrix
+
         def inverse(v: np.ndarray) -> np.ndarray:
+            if turned:
+                half = solve_triangular(upper, v, trans="T", check_finite=False)
+                made = np.empty_like(half)
+                made[answers["order"]] = solve_triangular(lower, half, trans="T", lower=True, check_finite=False)
+                return made
             half = solve_triangular(lower, v[answers["order"]], lower=True, check_finite=False)
             return solve_triangular(upper, half, check_finite=False)
 
@@ -314,11 +357,13 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
     with pytest.MonkeyPatch.context() as patch, substitute("cudss", made):
         for module in (_cudss, _cuda_matrix, _cuda_residual):
             patch.setattr(module, "Kernel", HostKernel)
-        for module in (_cuda_matrix, _cuda_residual, _cudss_system, _order):
+        for module in (_cuda_batch, _cuda_matrix, _cuda_residual, _cudss_system, _order):
             patch.setattr(module, "driver", Driver)
-        patch.setattr(_cudss, "kernels", Kernels)
+        for module in (_cudss, _cuda_batch):
+            patch.setattr(module, "kernels", Kernels)
         for module, names in (
             (_cudss, ("upload",)),
+            (_cudss_together, ("upload",)),
             (_cuda_matrix, ("upload", "download")),
             (_cuda_residual, ("download",)),
         ):

@@ -27,7 +27,7 @@ static inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); re
 static inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
 static inline float __double2float_rz(double d) { float f = (float)d; return std::fabs(f) > std::fabs(d) ? std::nextafterf(f, 0) : f; }
 """
-_HALVES = """
+HALVES = """
 static inline float from_half(unsigned short bits) { _Float16 h; memcpy(&h, &bits, 2); return h; }
 template <class F> static inline unsigned short to_half(F f) { _Float16 h = f; unsigned short bits; memcpy(&bits, &h, 2); return bits; }
 """
@@ -41,16 +41,21 @@ def compiler() -> str | None:
     return shutil.which("g++") or shutil.which("c++")
 
 
-def on_host(source: str) -> str:
+def plain(source: str) -> str:
     """The text with PTX replaced."""
-    for ptx, plain in (
+    for ptx, host in (
         ('float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits)); return f;', "return from_half(h.bits);"),
         ('asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(f));', "h.bits = to_half(f);"),
         ('asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h.bits) : "d"(d));', "h.bits = to_half(d);"),
     ):
         assert ptx in source
-        source = source.replace(ptx, plain)
-    return _SHIM + _HALVES + re.sub(r"\bindex\b", "Index", source) + _ENTRY  # the C library has a function index
+        source = source.replace(ptx, host)
+    return source
+
+
+def on_host(source: str) -> str:
+    """The text as C++ of the host."""
+    return _SHIM + HALVES + re.sub(r"\bindex\b", "Index", plain(source)) + _ENTRY  # the C library has a function index
 
 
 class Kernels:

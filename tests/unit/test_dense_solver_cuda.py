@@ -196,7 +196,7 @@ def test_an_ill_conditioned_matrix_is_warned_of_and_the_factors_stay_right(stand
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 2, 7, 20, 45])
+@pytest.mark.parametrize("n", [1, 2, 7, 20, 45, 110])
 @pytest.mark.parametrize("trans", ["N", "T", "C"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_our_kernel_solves_batches_of_small_systems(stand_ins, dtype, n, trans, layout):
@@ -205,6 +205,9 @@ def test_our_kernel_solves_batches_of_small_systems(stand_ins, dtype, n, trans, 
     solved = Solved(laid_out(a, layout), laid_out(b, layout), trans=trans)
     assert_solves(a, solved.once(), b, solved.problem.trans)
     assert solved.plan.fused.calls == 1
+    alone = Solved(laid_out(a[0], layout), laid_out(b[0], layout), trans=trans)
+    assert_solves(a[0], alone.once(), b[0], alone.problem.trans)
+    assert alone.plan.fused.calls == 1
     norms = np.abs(a).sum(axis=1 if trans == "N" else 2).max(axis=1)
     np.testing.assert_allclose(solved.plan.measured[0], norms, rtol=1e-5)
 
@@ -223,7 +226,8 @@ def test_our_kernel_pivots(stand_ins):
 @pytest.mark.parametrize(
     ("a", "b", "asked"),
     [
-        ((3, 200, 200), (3, 200, 1), {}), ((3, 8, 8), (3, 8, 700), {}), ((8, 8), (8, 1), {}), ((3, 8, 8), (3, 8, 1), {"assume_a": "pos"}),
+        ((3, 200, 200), (3, 200, 1), {}), ((3, 8, 8), (3, 8, 700), {}), ((129, 129), (129, 1), {}), ((8, 8), (8, 1), {"handle": 1}),
+        ((3, 8, 8), (3, 8, 1), {"assume_a": "pos"}),
         ((3, 8, 8), (3, 8, 1), {"inplace_b": True}), ((3, 8, 8), (3, 8, 1), {"inplace_a": True}),
     ],
 )  # fmt: skip
@@ -249,7 +253,7 @@ def test_a_failure_of_the_library_leaves_no_memory_behind(stand_ins, step):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cusolverDn, step.lower(), fail, raising=False)
         with pytest.raises(MemoryError):
-            Solved(np.eye(3), np.ones(3)).once()
+            Solved(np.eye(130), np.ones(130)).once()
     gc.collect()
     assert LENT
     assert not [each for each in LENT if each() is not None]

@@ -155,7 +155,7 @@ def test_operations_on_a_turned_matrix_mean_what_was_asked(dtype, word, trans, t
     seen = a.T if turned else a
     applied = {"N": seen, "T": seen.T, "C": seen.conj().T}[letter]
     applied = applied.conj() if conjugates else applied
-    np.testing.assert_array_equal(applied, {"N": a, "T": a.T, "C": a.conj().T}[trans])
+    np.testing.assert_array_equal(applied, {"N": a, "T": a.T, "C": a.conj().T, "H": a.conj().T}[trans])
 
 
 def test_differences_name_what_must_match():

@@ -119,3 +119,16 @@ def test_scale_by_parts():
     with np.errstate(all="raise"):
         run(values.ctypes.data, values.ctypes.data)
     np.testing.assert_array_equal(values, [complex(np.inf, 0), complex(np.inf, 10), 10 + 20j])
+
+
+@pytest.mark.parametrize(
+    ("value", "bits"),
+    [
+        (1 + 2.0**-8 + 2.0**-40, 0x3F81), (1 + 2.0**-8, 0x3F80), (1 + 2.0**-8 - 2.0**-40, 0x3F80), (-1 - 2.0**-8 - 2.0**-40, 0xBF81),
+        (1e300, 0x7F80), (-1e300, 0xFF80), (3.4e38, 0x7F80), (1e-300, 0x0000), (-1e-300, 0x8000), (np.inf, 0x7F80), (np.nan, 0x7FC0),
+    ],
+)  # fmt: skip
+def test_move_rounds_doubles_to_bfloat16_once_and_quietly(value, bits):
+    source, target = np.array([value]), np.zeros(1, np.uint16)
+    kernels_host.move((1,), (1,), (1,), dtype("float64"), dtype("bfloat16"))(source.ctypes.data, target.ctypes.data)
+    assert target[0] == bits

@@ -12,7 +12,7 @@ from nvmath.linalg.advanced._epilogs import coerce_epilog
 from nvmath.linalg.advanced._problem import MatmulProblem, specify
 from nvmath.linalg.advanced._split import rounds_between
 
-SEPARATE = ("GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
+BIASED = ("BIAS", "RELU_BIAS", "GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
 
 
 def product(
@@ -23,15 +23,15 @@ def product(
     def matrix(rows: int, cols: int) -> Operand:
         return Operand((rows, cols), (cols + gap, 1), kind, alignment=alignment)
 
+    inputs = {"bias": Operand((m,), row_major((m,)), kind)} if "BIAS" in epilog else {}
     return specify(
-        matrix(m, k), matrix(k, n), matrix(m, n) if c else None, inputs={"bias": Operand((m,), row_major((m,)), kind)},
-        options=MatmulOptions(), epilog=coerce_epilog(epilog),
+        matrix(m, k), matrix(k, n), matrix(m, n) if c else None, inputs=inputs, options=MatmulOptions(), epilog=coerce_epilog(epilog)
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("epilog", SEPARATE)
-def test_some_epilogs_are_fused_only_in_groups_of_16_bytes(epilog: str, dtype: str) -> None:
+@pytest.mark.parametrize("epilog", BIASED)
+def test_a_bias_is_fused_only_in_groups_of_16_bytes(epilog: str, dtype: str) -> None:
     assert not rounds_between(product(64, 128, 8, epilog, dtype))
     for m, n, k in ((63, 128, 8), (64, 129, 8), (64, 128, 1)):
         assert rounds_between(product(m, n, k, epilog, dtype))
@@ -39,12 +39,16 @@ def test_some_epilogs_are_fused_only_in_groups_of_16_bytes(epilog: str, dtype: s
     assert rounds_between(product(64, 128, 8, epilog, dtype, alignment=2))
 
 
-@pytest.mark.parametrize("epilog", ["BIAS", "RELU_BIAS"])
-def test_the_others_are_always_fused_unless_something_is_added(epilog: str) -> None:
-    assert not rounds_between(product(63, 5, 3, epilog))
+@pytest.mark.parametrize("epilog", BIASED)
+def test_it_is_not_fused_when_c_is_added(epilog: str) -> None:
     assert rounds_between(product(64, 64, 64, epilog, c=True))
 
 
-@pytest.mark.parametrize("epilog", SEPARATE)
+@pytest.mark.parametrize("epilog", ["DEFAULT", "RELU", "RELU_AUX"])
+def test_without_a_bias_nothing_is_rounded_twice(epilog: str) -> None:
+    assert not rounds_between(product(63, 5, 3, epilog, c=True))
+
+
+@pytest.mark.parametrize("epilog", BIASED)
 def test_single_precision_is_not_concerned(epilog: str) -> None:
     assert not rounds_between(product(63, 5, 3, epilog, "float32"))

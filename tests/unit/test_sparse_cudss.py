@@ -41,11 +41,11 @@ from nvmath.sparse.advanced import (
 from nvmath.sparse.advanced import _cudss_handle as handles
 from nvmath.sparse.advanced import _threading as threads
 from nvmath.sparse.advanced._config import CudssConfig
-from nvmath.sparse.advanced._cudss import CudssPlan
+from nvmath.sparse.advanced._cudss_systems import plan_systems
 from nvmath.sparse.advanced._operands import take_all
 from nvmath.sparse.advanced._order import Order
 from nvmath.sparse.advanced._problem import specify
-from nvmath.sparse.advanced._systems import PatternChangedError, SystemsPlan
+from nvmath.sparse.advanced._systems import PatternChangedError
 
 from . import cudss_on_host
 from .cudss_on_host import ANALYSIS, FACTORIZATION, SOLVE, HostCudss, HostGpu, Memory, needs_compiler, on_host
@@ -73,22 +73,13 @@ class Solver:
         self.config = CudssConfig(False)
         if hybrid:
             self.config.go_hybrid(None)
-        plans: list[Any] = []
         with ExitStack() as undo:
             undo.callback(self.config.close)
-            self.order = Order(self.gpu, memory)
-            lease = handles.Lease(self.order, "", self.options.handle)
-            try:
-                for matrix in self.problem.matrices:
-                    plan = CudssPlan(
-                        self.problem, matrix, self.gpu, memory, self.config, self.options, lease, memory=HybridMemoryModeOptions(),
-                        hybrid=hybrid, blocking=blocking,
-                    )  # fmt: skip
-                    plans.append(plan)
-            finally:
-                lease.close()
+            self.plan = plan_systems(
+                self.problem, self.gpu, memory, self.config, self.options, "", HybridMemoryModeOptions(), hybrid=hybrid,
+                blocking=blocking,
+            )  # fmt: skip
             undo.pop_all()
-        self.plan = SystemsPlan(self.problem, plans, order=self.order)
 
     def specify(self, a: Any, b: Any) -> None:
         stored, many = take_all(a)
@@ -396,3 +387,54 @@ def test_more_than_one_thread_in_hybrid_execution_needs_the_threading_library() 
                 config.go_hybrid(2)
         finally:
             config.close()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("trans", ["T", "H"])
+@pytest.mark.parametrize("blocking", [True, False])
+def test_cudss_1_solves_with_the_transpose_by_the_factors_that_there_are(
+    dtype: str, trans: str, blocking: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    matrix, b = well_conditioned(rng, 12, dtype, "GENERAL", 0.4), right_side(rng, (12, 3), dtype, "F")
+    with solver(csr(matrix, dtype), b, version=(1, 0), blocking=blocking) as (made, seen):
+        x = made.analyse().factorize().solve(trans)
+        assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE]
+        assert_solves(solved(matrix, trans), x, b)
+        assert made.plan.residual({}) < 1000 * np.finfo(dtype).eps
+        assert_solves(matrix, made.solve("N"), b)
+
+
+def test_a_solution_with_the_transpose_is_judged_by_its_own_norm() -> None:
+    """A dense column: the rows of the transpose are much larger than those of the matrix."""
+    matrix = np.eye(40)
+    matrix[:, 0] = 1e3
+    matrix[0] = np.arange(40.0) + 1
+    with solver(csr(matrix), np.ones(40), version=(1, 0)) as (made, _):
+        x = made.analyse().factorize().solve("T")
+        assert_solves(matrix.T, x, np.ones(40))
+        (plan,) = made.plan.plans
+        residual = plan._residual
+        residual.launch_transposed(made.ptrs[:3], made.ptrs[3], 40, made.ptrs[3], 40, 1, 77)
+        (numbers,) = residual._numbers(77)
+        assert numbers[3] == abs(matrix).sum(axis=0).max()
+        assert numbers[0] == abs(matrix.T @ np.ones(40) - 1).max()
+
+
+@pytest.mark.parametrize("how", ["refused", "spoilt"])
+def test_where_cudss_does_not_solve_with_the_transpose_it_is_factorized(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    matrix, b = well_conditioned(rng, 12, "float64", "GENERAL", 0.4), rng.random(12)
+    with solver(csr(matrix), b, version=(1, 0)) as (made, seen):
+        made.analyse().factorize()
+        if how == "refused":
+            seen.straight = True
+        else:  # what version 1.0 would do if it ignored the setting
+            monkeypatch.setattr(seen, "turned", lambda config: False)
+        assert_solves(matrix.T, made.solve("T"), b)
+        assert seen.phases.count(ANALYSIS) == 2
+        seen.calls.clear()
+        assert_solves(matrix.T, made.solve("T"), b)
+        assert seen.phases == [SOLVE]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nvmath.bindings import _load
-from nvmath.bindings._rows import MEMORY, Parameter, Row
+from nvmath.bindings._rows import ADAPTED, MEMORY, Parameter, Row
 from tools.bindgen.headers import CType, Function
 from tools.bindgen.packages import Edition, editions, number
 from tools.bindgen.targets import TARGETS, Target
@@ -48,9 +48,10 @@ def against_symbols(name: str) -> Iterator[str]:
 
 
 def _against_edition(library: Any, target: Target, edition: Edition) -> Iterator[str]:
+    special = library.tables.special()
     for row in library.rows():
         function = edition.headers.functions.get(row.c_name)
-        if row.c_name in target.special or not covers(row.versions, edition.version):
+        if row.c_name in special or not covers(row.versions, edition.version):
             continue
         if function is not None:
             yield from (f"{edition.version}: {line}" for line in differences(row, function))
@@ -85,11 +86,11 @@ def _loose(name: str) -> str:
 
 def fits(ours: Parameter, theirs: CType) -> bool:
     """Whether a row's parameter can stand for a C parameter."""
-    if ours.type in ("new", "end"):
-        return theirs.levels == 1 and theirs.scalar == "struct"
+    if ours.type in ADAPTED:
+        return theirs.levels == 1 and (ours.type == "null" or theirs.scalar == "struct")
     if ours.type in MEMORY:
         return theirs.levels > 0 and (ours.type == "cbuf" or not theirs.constant)
-    if ours.out or ours.array:
+    if ours.out or ours.array or ours.by_address:
         if theirs.levels == 0 or (ours.out and theirs.constant and theirs.levels == 1):
             return False
         if theirs.scalar == "void" and theirs.levels == 1:

@@ -38,7 +38,7 @@ def _single(row: Row, prefix: str) -> Folded:
 
 
 def _written(p: Parameter) -> tuple[str, str]:
-    return ("&" if p.out else "") + p.name, p.type + ("[]" if p.array else "")
+    return ("&" if p.out else "") + p.name, p.written
 
 
 def _widths(lines: list[Folded]) -> list[Folded]:

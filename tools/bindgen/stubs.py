@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from nvmath.bindings._rows import Parameter, Row
+from nvmath.bindings._rows import TYPES, Parameter, Row
 
 #: The modules that have a stub.
 MODULES = (
@@ -33,20 +33,6 @@ import numpy
 from typing_extensions import Buffer
 
 '''
-_ITEMS = {"f32": "SupportsFloat", "f64": "SupportsFloat", "str": "str | bytes | None"}
-_SCALARS = {
-    "ptr": "SupportsIndex | None",
-    "end": "SupportsIndex",
-    "f32": "SupportsFloat",
-    "f64": "SupportsFloat",
-    "c64": "SupportsComplex | SupportsFloat | SupportsIndex",
-    "c128": "SupportsComplex | SupportsFloat | SupportsIndex",
-    "char": "SupportsIndex | str | bytes",
-    "str": "str | bytes | None",
-    "cbuf": "SupportsIndex | Buffer | None",
-    "buf": "SupportsIndex | Buffer | None",
-}
-_RESULTS = {"f32": "float", "f64": "float", "str": "str | None"}
 
 
 def write(folder: Path) -> list[Path]:
@@ -69,14 +55,17 @@ def stub(module: ModuleType) -> str:
     for row in library.rows():
         if not row.name.startswith("_") and row.name not in own:
             lines.append(_function(row))
+    lines += [f"def {name}(attr: int) -> Any: ..." for name in library.tables.dtypes]
     for text in own.values():
         lines.append(text)
-    lines += [line for name in library.enums() if not name.startswith("_") for line in _enum(getattr(module, name))]
+    lines += [
+        line for name in library.tables.enums if not name.startswith("_") for line in _enum(getattr(module, name))
+    ]
     lines += [
         line
-        for name in library.structures()
+        for name, fields in library.tables.records.items()
         if not name.startswith("_")
-        for line in _record(name, library.structures()[name])
+        for line in _record(name, fields)
     ]
     if library.errors is not None:
         lines += _error(library.errors.name) if library.errors.kind.__module__ == module.__name__ else []
@@ -122,21 +111,16 @@ def _plain(annotation: str) -> str:
 
 def _function(row: Row) -> str:
     listed = ", ".join(f"{p.name}: {_given(p)}" for p in row.arguments)
-    results = [] if row.result in ("status", "void") else [_returned(row.result)]
-    results += [_returned(p.type) for p in row.outs]
+    results = [] if row.result in ("status", "void") else [TYPES[row.result].returned]
+    results += [TYPES[p.type].returned for p in row.outs]
     answer = "None" if not results else results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]"
     text = f'"""``{row.c_name}`` ({row.header or "no header"}{", " + row.versions if row.versions else ""})."""'
     return f"def {row.name}({listed}) -> {answer}:\n    {text}"
 
 
 def _given(p: Parameter) -> str:
-    if p.array:
-        return f"SupportsIndex | Buffer | Sequence[{_ITEMS.get(p.type, 'SupportsIndex')}] | None"
-    return _SCALARS.get(p.type, "SupportsIndex")
-
-
-def _returned(type_: str) -> str:
-    return _RESULTS.get(type_, "int")
+    passed = TYPES[p.type].passed
+    return f"SupportsIndex | Buffer | Sequence[{passed}] | None" if p.array else passed
 
 
 def _enum(kind: Any) -> Iterator[str]:

@@ -7,100 +7,46 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A library's headers and rows.
+    """A library's headers and rows; patterns are regular expressions that are searched for."""
 
-    Attributes
-    ----------
-    module : str
-        The binding module.
-    headers : tuple of str
-        Header names; those that an edition lacks are left out, the first must be there.
-    prefix : str
-        What is dropped from its C names.
-    package : str
-        Its distribution, as a pattern of folder names: where the version is read.
-    parts : int
-        How many numbers of its version tell its headers apart.
-    prefixes : tuple of str
-        What its C functions start with, if not with `prefix`.
-    first : str
-        Part of the path of the include folder that comes first.
-    language : str
-        ``"c"``, or ``"cpp"`` for headers that C compilers refuse.
-    inline : bool
-        Functions that the header defines are in the library as well.
-    defines : tuple of str
-        Macro sets; the headers are read once for each and the functions joined.
-    statuses : str
-        Pattern of the C types of results that are statuses.
-    values : str
-        Pattern of the C functions whose result is a value although its type is that of a status.
-    like : str
-        Another target, whose rows for the same C functions are taken.
-    also : str
-        Pattern of what is dropped from C names before the prefix.
-    host : str
-        Pattern of ``function.parameter`` for pointers to memory on the host (or, if that can be, to a device): they take buffers.
-    records : str
-        The same for pointers to structures.
-    owned : bool
-        Its structures lie in the caller's memory: allocated here.
-    sequences : str
-        Which of those that C reads take sequences too.
-    enums : dict
-        Our enum -> C enum, where the tool does not find it.
-    enum_prefix : str or None
-        What the C enums start with (lower case), if not with `prefix`.
-    names : dict
-        C function -> Python name, where it is not the mechanical one.
-    skip, skip_enums : str
-        Pattern of C functions or enums that are left out.
-    special : frozenset of str
-        C functions whose rows are written by hand.
-    header : str
-        What the header is commonly called, where ours is one vendor's.
-    wide : bool
-        Its functions end in ``_64`` and have no others.
-    only_recorded_enums : bool
-        Enumerations that are not recorded are left out.
-    outs : str
-        Pattern of out-parameters of functions that nothing is recorded of.
-    not_in_headers : frozenset of str
-        C functions in our rows that the headers do not declare.
-    not_exported : str
-        Pattern of those that no library exports, or only another one with the same interface.
-    """
+    module: str  # the binding module
+    headers: tuple[str, ...]  # those that an edition lacks are left out; the first must be there
+    prefix: str  # what is dropped from its C names
 
-    module: str
-    headers: tuple[str, ...]
-    prefix: str
-    package: str = ""
-    parts: int = 2
-    prefixes: tuple[str, ...] = ()
-    first: str = ""
-    language: str = "c"
-    inline: bool = False
-    defines: tuple[str, ...] = ("",)
-    statuses: str = r"status|result"
-    values: str = ""
-    like: str = ""
-    also: str = ""
-    host: str = ""
-    records: str = ""
-    owned: bool = False
-    sequences: str = ""
-    enums: dict[str, str] = field(default_factory=dict)
-    enum_prefix: str | None = None
-    names: dict[str, str] = field(default_factory=dict)
-    skip: str = ""
-    skip_enums: str = r"^$"
-    special: frozenset[str] = frozenset()
-    header: str = ""
-    wide: bool = False
-    only_recorded_enums: bool = False
-    outs: str = ""
-    not_in_headers: frozenset[str] = frozenset()
-    not_exported: str = r"^$"
+    # Where and how headers are read.
+    package: str = ""  # its distribution, as a pattern of folder names: there the version is read
+    parts: int = 2  # how many numbers of its version tell its headers apart
+    prefixes: tuple[str, ...] = ()  # what its C functions start with, if not with `prefix`
+    first: str = ""  # part of the path of the include folder that comes first
+    language: str = "c"  # or "cpp" for headers that C compilers refuse
+    inline: bool = False  # functions that the header defines are in the library as well
+    defines: tuple[str, ...] = ("",)  # macro sets; the headers are read once for each and the functions joined
+    header: str = ""  # what the header is commonly called, where ours is one vendor's
+
+    # Names and results.
+    like: str = ""  # another target, whose rows for the same C functions are taken
+    also: str = ""  # pattern of what is dropped from C names before the prefix
+    wide: bool = False  # its functions end in ``_64`` and have no others
+    statuses: str = r"status|result"  # pattern of the C types of results that are statuses
+    values: str = ""  # of the C functions whose result is a value although its type is that of a status
+    outs: str = ""  # of out-parameters of functions that nothing is recorded of
+
+    # Memory: patterns of ``function.parameter``.
+    host: str = ""  # pointers to memory on the host (or, if that can be, to a device): they take buffers
+    sequences: str = ""  # which of those that C reads take sequences too
+    records: str = ""  # pointers to structures
+    owned: bool = False  # its structures lie in the caller's memory: allocated here
+
+    # Enumerations.
+    enums: dict[str, str] = field(default_factory=dict)  # ours -> that of C, where the tool does not find it
+    enum_prefix: str | None = None  # what those of C start with (lower case), if not with `prefix`
+    only_recorded_enums: bool = False  # those that are not recorded are left out
+
+    # What is left out, and known differences.
+    skip: str = ""  # C functions
+    skip_enums: str = r"^$"  # enumerations
+    not_in_headers: frozenset[str] = frozenset()  # C functions in our rows that the headers do not declare
+    not_exported: str = r"^$"  # C functions that no library exports, or only another one with the same interface
 
 
 _LAPACK = (
@@ -130,7 +76,6 @@ TARGETS = {
     ),
     "cublasLt": Target(
         module="nvmath.bindings.cublasLt",
-        special=frozenset({"cublasLtMatmulAlgoGetIds"}),
         skip="_internal$",
         not_exported="DisableCpuInstructionsSetMask",
         host=r"\.(alpha|beta|buf|size_written)$",
@@ -145,7 +90,6 @@ TARGETS = {
         prefix="cufft",
         package="nvidia_cufft",
         enums={"Result": "cufftResult", "LibFormat": "libFormat"},
-        special=frozenset({"cufftXtSetJITCallback", "__cufftXtSetJITCallback_12_7", "cufftXtSetSubformatDefault"}),
         # The first is CUDA 12's entry point for LTO callbacks, the second is in cuFFTMp only.
         not_exported="__cufftXtSetJITCallback_12_7|cufftXtSetSubformatDefault",
     ),
@@ -154,10 +98,6 @@ TARGETS = {
         not_exported="GenerateBinomial",
         host=r"\.output_ptr$",
         enums={"Method": "curandMethod_t"},
-        # Their result is a table in the library: a NumPy array.
-        special=frozenset(
-            f"curandGet{what}{bits}" for what in ("DirectionVectors", "ScrambleConstants") for bits in (32, 64)
-        ),
         headers=("curand.h",),
         prefix="curand",
         package="nvidia_curand*",
@@ -190,17 +130,7 @@ TARGETS = {
         prefix="cusparse",
         package="nvidia_cusparse",
         defines=("CUSPARSE_ENABLE_EXPERIMENTAL_API",),
-        # Version 12.8 gave the first two one more parameter; the third has an optional pair of results.
         enums={"Status": "cusparseStatus_t"},
-        special=frozenset(
-            {
-                "cusparseSpMVOp_bufferSize",
-                "cusparseSpMVOp_createDescr",
-                "cusparseSpGEMM_estimateMemory",
-                "cusparseSetColorAlgs",
-                "cusparseGetColorAlgs",
-            }
-        ),
     ),
     "cusparseLt": Target(
         module="nvmath.bindings.cusparseLt",
@@ -230,20 +160,12 @@ TARGETS = {
         like="cufft",
         host=r"\.(lower|upper|strides)_\w+$",
         sequences=r"\.(lower|upper|strides)_\w+$",
-        # In the library, but not in the header, or with another signature than the header's function of that name.
-        special=frozenset({"cufftMpAttachReshapeComm", "cufftMpMakeReshape", "__cufftMpMakeReshape_11_4"}),
         headers=("cufftMp.h", "cufft.h", "cufftXt.h"),
         prefix="cufft",
         package="nvidia_cufftmp*",
         first="cufftmp",
         language="cpp",
-        names={
-            "cufftMpAttachComm": "attach_comm",
-            "cufftMpCreateReshape": "create_reshape",
-            "cufftMpDestroyReshape": "destroy_reshape",
-            "cufftMpExecReshapeAsync": "exec_reshape_async",
-            "cufftMpGetReshapeSize": "get_reshape_size",
-        },
+        also="cufftMp(?=Attach|Create|Destroy|Exec|Get)",
         enums={"Result": "cufftResult", "LibFormat": "libFormat"},
     ),
     "cusolverMp": Target(
@@ -279,8 +201,6 @@ TARGETS = {
     ),
     "nccl": Target(
         module="nvmath.bindings.nccl",
-        # A structure by value.
-        special=frozenset({"ncclGetUniqueId", "ncclCommInitRank", "ncclCommInitRankConfig"}),
         host=r"\.devlist$",
         sequences=r"\.devlist$",
         records=r"InitAll\.comm$|\.unique_id$|ParamGet\w*\.(out|len|\w+_len|table)$|\.sim_info$",
@@ -371,7 +291,6 @@ TARGETS = {
         prefix="cblas_",
         header="cblas.h",
         package="mkl_include",
-        special=_BLAS_VENDORS,
         not_exported="|".join(_BLAS_VENDORS),
         skip=r"pack|compute|jit|_oop|gemm_(bf|f16|[es]\d|\w*u8)|gthr|gemm3m|hgemm|(gemv|dgmm|trsm|syrk|axpy|copy)_batch|xerbla|bf16|f16"
         r"|_[sdcz](dot|dotu|dotc|axpy|gthr|gthrz|sct|rot)[irz](_|$)|_sub_64_|_dot[uc]i_",

@@ -6,7 +6,7 @@ import importlib
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nvmath.bindings._rows import Parameter, Row, python_name
@@ -38,13 +38,14 @@ def write(target: Target, editions: list[Edition], current: Any) -> Written:
     kept = {row.c_name: row for row in current.rows()}
     if target.like:
         model = importlib.import_module(TARGETS[target.like].module)._library
-        kept |= {row.c_name: replace(row, section="") for row in model.rows()}
+        kept |= {row.c_name: row._replace(section="") for row in model.rows()}
+    special = current.tables.special()
     notes: list[str] = []
     sections: dict[str, list[Row]] = {}
     for name, (function, versions) in joined(editions).items():
         if target.skip and re.search(target.skip, name):
             continue
-        row = None if name in target.special else _row(function, target, known, kept, notes)
+        row = None if name in special else _row(function, target, known, kept, notes)
         if row is not None:
             row = _on_host(row, function, target)
             sections.setdefault(f"@ {target.header or function.header}{versions}", []).append(row)
@@ -102,8 +103,8 @@ def _on_host(row: Row, function: Function, target: Target) -> Row:
     for p, (_, type_) in zip(row.parameters, function.parameters, strict=True):
         better = "" if p.out else _host_type(f"{function.name}.{p.name}", p, type_, target)
         array, better = better.endswith("[]"), better.removesuffix("[]")
-        parameters.append(replace(p, type=better, array=array) if better else p)
-    return replace(row, parameters=tuple(parameters))
+        parameters.append(p._replace(type=better, array=array) if better else p)
+    return row._replace(parameters=tuple(parameters))
 
 
 def _host_type(where: str, p: Parameter, type_: CType, target: Target) -> str:
@@ -134,7 +135,7 @@ def _python_name(c_name: str, target: Target, known: Recorded) -> str:
     bare = c_name.removesuffix("_64") if target.wide else c_name
     mechanical = python_name(re.sub(f"^({target.also})", "", bare) if target.also else bare, target.prefix)
     alike = [name for name in known.functions if _loose(name) == _loose(mechanical)]
-    return target.names.get(c_name) or (mechanical if mechanical in alike or not alike else alike[0])
+    return mechanical if mechanical in alike or not alike else alike[0]
 
 
 def _name(c_name: str, at: int) -> str:

@@ -16,7 +16,7 @@ from ..layout import Ints, contiguous, size, stride_order
 from . import READONLY, UNTIDY, View
 
 ALIGNMENT: Final = 64
-ALIGN_FROM: Final = 32 * 1024  # below, alignment costs more than the work it speeds up
+ALIGN_FROM: Final = 32 * 1024  # up to here, alignment costs more than the work it speeds up
 _FOREIGN_ORDER: Final = ">" if sys.byteorder == "little" else "<"
 
 
@@ -53,13 +53,20 @@ class NumpyAdapter:
         order = stride_order(shape, strides)[::-1]
         nbytes = size(shape) * kind.itemsize
         straight = strides == contiguous(shape)
-        if nbytes < ALIGN_FROM and straight:
+        if nbytes <= ALIGN_FROM and straight:
             return partial(np.empty, shape, kind)
         sizes = tuple(shape[axis] for axis in order)
         back = tuple(int(axis) for axis in np.argsort(order))
-        if nbytes < ALIGN_FROM:
+        if nbytes <= ALIGN_FROM:
             return lambda: np.empty(sizes, kind).transpose(back)
-        return lambda: aligned(nbytes).view(kind).reshape(sizes).transpose(back)
+        steps = contiguous(sizes)
+        dense = tuple(steps[axis] * kind.itemsize for axis in back)
+
+        def make() -> np.ndarray[Any, Any]:
+            block = np.empty(nbytes + ALIGNMENT, np.uint8)
+            return np.ndarray(shape, kind, block, -pointer(block) % ALIGNMENT, dense)
+
+        return make
 
     @staticmethod
     def pinned(shape: Ints, strides: Ints, dtype: DType) -> Any:

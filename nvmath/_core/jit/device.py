@@ -126,7 +126,7 @@ def _compile(user: UserFunction, symbol: str, capability: tuple[int, int]) -> by
             texts = _module_texts(_lower(user, capability), symbol, user)
             return _assemble(texts, architecture)
         except Exception as error:
-            raise compile_error(user.function, user.what, "the GPU", user.expected, error) from error
+            raise compile_error(user.shown, user.what, "the GPU", user.expected, error) from error
 
 
 def _architecture(capability: tuple[int, int]) -> str:

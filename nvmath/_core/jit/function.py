@@ -25,12 +25,20 @@ class UserFunction:
     what: str
     expected: str
     digest: CodeDigest
+    shown: types.FunctionType
 
     @classmethod
-    def freeze(cls, function: types.FunctionType, signature: Signature, what: str, expected: str) -> UserFunction:
-        """Copy `function`; `what` names its role and `expected` its signature in error texts."""
+    def freeze(
+        cls,
+        function: types.FunctionType,
+        signature: Signature,
+        what: str,
+        expected: str,
+        shown: types.FunctionType | None = None,
+    ) -> UserFunction:
+        """Copy `function`; `what` names its role and `expected` its signature in error texts, which quote `shown` if it wraps that."""
         frozen = freeze(function)
-        return cls(frozen, signature, what, expected, code_digest(frozen))
+        return cls(frozen, signature, what, expected, code_digest(frozen), shown or frozen)
 
     @property
     def key(self) -> str:

@@ -39,7 +39,7 @@ def host_function(user: UserFunction) -> Any:
         try:
             return numba.njit(result(*arguments), **_OPTIONS)(retarget(user.function, _host_helper))
         except Exception as error:
-            raise compile_error(user.function, user.what, "the CPU", user.expected, error) from error
+            raise compile_error(user.shown, user.what, "the CPU", user.expected, error) from error
 
 
 def compile_loop(function: Any, signature: str) -> Any:

@@ -154,5 +154,60 @@ IntEnum TRANSPOSE: NoTrans=111 Trans=112 ConjTrans=113
 IntEnum UPLO: Upper=121 Lower=122
 """
 
-_library = Bindings("blas", globals(), rows=_ROWS + _SPECIAL, enums=_ENUMS, prefix="cblas_")
+_LENGTHS = """
+# Scalars and vectors.
+* x=vector(n,inc_x) y=vector(n,inc_y) alpha=1 beta=1 dotu=1 dotc=1
+scabs1 8: c=1
+dcabs1 16: z=1
+{s,d}dot {s,d}nrm2 {s,d}asum i{s,d}amax i{s,d}amin {4,8}:
+dsdot sdsdot 4:
+{sc,dz}nrm2 {sc,dz}asum i{c,z}amax i{c,z}amin {c,z}dotu_sub {c,z}dotc_sub {cs,zd}scal {cs,zd}rot {8,16}:
+{s,d,c,z}swap {s,d,c,z}copy {s,d,c,z}axpy {s,d,c,z}axpby {s,d,c,z}scal {4,8,8,16}:
+{s,d}rotg {4,8}: a=1 b=1 c=1 s=1
+{c,z}rotg {8,16}: a=1 b=1 c=1/2 s=1
+{s,d}rotmg {4,8}: d1=1 d2=1 b1=1 p=5
+{s,d}rotm {4,8}: p=5
+{s,d,c,z}rot {4,8,8,16}: s=1
+
+# A matrix and vectors.
+* x=vector(n,inc_x) y=vector(n,inc_y) alpha=1 beta=1 a=lines(n,n,lda) ap=packed(n)
+{s,d,c,z}trmv {s,d,c,z}trsv {s,d,c,z}tpmv {s,d,c,z}tpsv {4,8,8,16}:
+{s,d}symv {s,d}spmv {s,d}syr {s,d}syr2 {s,d}spr {4,8}:
+{c,z}hemv {c,z}hpmv {c,z}her {c,z}her2 {c,z}hpr2 {8,16}:
+{s,d}spr2 {4,8}: a=packed(n)
+{c,z}hpr {8,16}: a=packed(n)
+{s,d,c,z}tbmv {s,d,c,z}tbsv {4,8,8,16}: a=lines(n,k+1,lda)
+{s,d}sbmv {4,8}: a=lines(n,k+1,lda)
+{c,z}hbmv {8,16}: a=lines(n,k+1,lda)
+{s,d}ger {4,8}: a=matrix(layout,m,n,lda) x=vector(m,inc_x)
+{c,z}geru {c,z}gerc {8,16}: a=matrix(layout,m,n,lda) x=vector(m,inc_x)
+* x=vector(pick(trans_a,n,m),inc_x) y=vector(pick(trans_a,m,n),inc_y) alpha=1 beta=1
+{s,d,c,z}gemv {4,8,8,16}: a=matrix(layout,m,n,lda)
+{s,d,c,z}gbmv {4,8,8,16}: a=band(layout,m,n,kl+ku+1,lda)
+
+# Matrices.
+* alpha=1 beta=1 a=lines(pick(side,m,n),pick(side,m,n),lda) b=matrix(order,m,n,ldb) c=matrix(order,m,n,ldc)
+{s,d,c,z}symm {s,d,c,z}trmm {s,d,c,z}trsm {4,8,8,16}:
+{c,z}hemm {8,16}:
+* alpha=1 beta=1 a=matrix(order,pick(trans,n,k),pick(trans,k,n),lda) b=matrix(order,pick(trans,n,k),pick(trans,k,n),ldb)
+    c=lines(n,n,ldc)
+{s,d,c,z}syrk {s,d,c,z}syr2k {4,8,8,16}:
+{c,z}herk {c,z}her2k {8,16}:
+* alpha=1 beta=1 a=matrix(order,pick(trans_a,m,k),pick(trans_a,k,m),lda)
+    b=matrix(order,pick(trans_b,k,n),pick(trans_b,n,k),ldb) c=matrix(order,m,n,ldc)
+{s,d,c,z}gemm {4,8,8,16}:
+{s,d,c,z}gemm_batch_strided {4,8,8,16}:
+    a=strided(batch_size,stridea,matrix(order,pick(trans_a,m,k),pick(trans_a,k,m),lda))
+    b=strided(batch_size,strideb,matrix(order,pick(trans_b,k,n),pick(trans_b,n,k),ldb))
+    c=strided(batch_size,stridec,matrix(order,m,n,ldc))
+{s,d,c,z}gemmt {4,8,8,16}: a=matrix(order,pick(trans_a,n,k),pick(trans_a,k,n),lda) c=lines(n,n,ldc)
+{s,d,c,z}gemmtr {4,8,8,16}: a=matrix(layout,pick(trans_a,n,k),pick(trans_a,k,n),lda)
+    b=matrix(layout,pick(trans_b,k,n),pick(trans_b,n,k),ldb) c=lines(n,n,ldc)
+* trans_a_array=group_count trans_b_array=group_count m_array=group_count n_array=group_count k_array=group_count
+    alpha_array=group_count beta_array=group_count group_size=group_count lda_array=group_count ldb_array=group_count
+    ldc_array=group_count a_array=sum(group_size) b_array=sum(group_size) c_array=sum(group_size)
+{s,d,c,z}gemm_batch {4,8,8,16}:
+"""
+
+_library = Bindings("blas", globals(), prefix="cblas_")
 __getattr__, __dir__ = _library.resolve, _library.names

@@ -61,16 +61,9 @@ _PLANNER_BITS = {1: _ESTIMATE, 2: 0, 3: 1 << 5, 4: 1 << 3, 5: 1 << 21}
 _PRECISIONS = {32: "float", 64: "double"}
 _KINDS = {1: "c2c", 2: "c2r", 3: "r2c"}
 
-_library = Bindings("fftw", globals(), rows=_ROWS, enums=_ENUMS, prefix="fftw_", error="FFTWError")
+_library = Bindings("fftw", globals(), prefix="fftw_", error="FFTWError")
+__getattr__, __dir__ = _library.resolve, _library.names
 _planner = held_at_fork(threading.RLock())
-
-
-def __getattr__(name: str) -> Any:
-    return _library.resolve(name)
-
-
-def __dir__() -> list[str]:
-    return _library.names()
 
 
 class FFTWError(Exception):

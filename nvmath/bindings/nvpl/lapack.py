@@ -273,5 +273,5 @@ LAPACKE_get_nancheck() -> i32
 
 ROW_MAJOR, COL_MAJOR = 101, 102
 
-_library = Bindings("lapack", globals(), rows=_ROWS + _SPECIAL, prefix="LAPACKE_")
+_library = Bindings("lapack", globals(), prefix="LAPACKE_")
 __getattr__, __dir__ = _library.resolve, _library.names

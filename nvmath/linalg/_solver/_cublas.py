@@ -9,7 +9,7 @@ import numpy as np
 from ..._core.place import Cuda
 from ...bindings import cublas, cusolverDn
 from . import _kernels
-from ._cuda import Factors
+from ._cuda_library import Factors
 from ._cusolver import LETTERS, OPERATIONS
 from ._handles import BLAS, SOLVERS, Solver
 from ._options import Structure
@@ -33,6 +33,7 @@ class BatchedLibrary:
     title = "cuBLAS, batched"
     batched = True
     pivot_nbytes = 4
+    may_fuse = True
 
     def __init__(self, problem: SystemsProblem, place: Cuda) -> None:
         self.device, self.letter = place.device_id, LETTERS[problem.dtype.name]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from math import isfinite
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from ..._core.place import Cuda
 from ..._core.staging import download, upload
 from ...bindings import _cuda as driver
 from . import _condition, _kernels
+from ._cuda_library import Factors, Library
 from ._cuda_sides import Joint, Move
-from ._forms import Copy, Form, between, copies, loop_over, lower, matrix_form, operation, side_form
-from ._fused import Fused, strides
+from ._forms import Copy, Form, between, copies, loop_over, matrix_form, operation, side_form
+from ._fused import Fused, shared_of_block, strides
 from ._options import DirectSolverOptions, Structure
 from ._problem import SystemsProblem
 from ._report import Report
@@ -32,42 +33,6 @@ _ALIGNMENT: Final = 256
 _LARGE: Final = 512
 _FEW: Final = 8
 _MEDIUM: Final = 64
-
-
-class Factors:
-    """Where the matrices of a plan are on the device, in bytes, and what the library writes beside them."""
-
-    def __init__(self, problem: SystemsProblem, form: Form, step: int) -> None:
-        self.problem, self.turned, self.ld, self.step = problem, form.turned, form.ld, step
-        self.count = problem.count
-        self.lower = lower(problem, form.turned)
-        self.at = self.pivots = self.info = self.tau = self.table = self.side_table = self.work = 0
-
-
-class Library(Protocol):
-    """Who factorizes and solves; addresses are in `factors`."""
-
-    title: str
-    batched: bool  # whether it is for many small systems
-    pivot_nbytes: int  # of one pivot
-
-    def enter(self, stream: int) -> None:
-        """Take what a phase needs, for work on a stream."""
-
-    def leave(self) -> None:
-        """Give it back; the work is done."""
-
-    def work_nbytes(self, factors: Factors, columns: int) -> int:
-        """Return how much device memory a call wants."""
-
-    def factorize(self, factors: Factors, stream: int) -> None:
-        """Factorize all matrices."""
-
-    def solve(self, factors: Factors, letter: str, b: int, step: int, ld: int, columns: int, stream: int) -> None:
-        """Solve for right-hand sides at an address, `step` bytes from one system to the next."""
-
-    def solve_triangle(self, factors: Factors, letter: str, b: int, step: int, ld: int, columns: int, stream: int) -> None:
-        """Solve with a triangle alone: the matrix itself, or R of a QR factorization."""
 
 
 def plan_on(
@@ -178,7 +143,7 @@ class CudaSolverPlan:
         elif not problem.inplace_b:
             before = [self.mover(between(problem.b, problem.x))]
         conjugate = self.conjugation(side, problem.columns)
-        layout = strides(problem) if self.library.batched else None
+        layout = strides(problem, shared_of_block(self.device)) if self.library.may_fuse else None
         # Nothing fails from here on.
         self.problem = self.report.problem = self.factors.problem = problem
         self.side, self.side_step = side, (loop.b[0] if loop.b else 0) * self.dtype.itemsize

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._core.place import Cuda
 from ...bindings import cublas, cusolverDn
-from ._cuda import Factors
+from ._cuda_library import Factors
 from ._handles import BLAS, SOLVERS, Solver
 from ._options import Structure
 from ._problem import SystemsProblem
@@ -37,6 +37,7 @@ class LoopedLibrary:
 
     def __init__(self, problem: SystemsProblem, place: Cuda, handle: int | None) -> None:
         self.device, self.user_handle = place.device_id, None if handle is None else int(handle)
+        self.may_fuse = handle is None  # else the caller says who shall work
         self.code, self.letter = problem.dtype.code, LETTERS[problem.dtype.name]
         self.item = problem.dtype.itemsize
         self.one = np.ones(1, problem.dtype.name)

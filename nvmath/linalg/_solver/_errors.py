@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ..._core.errors import IllConditionedWarning as IllConditionedWarning
 from ..._core.errors import InvalidStateError
 
 _SHOWN: Final = 20
@@ -28,10 +29,6 @@ class SingularMatrixError(RuntimeError, np.linalg.LinAlgError):
     def __init__(self, text: str, indices: Sequence[int] = (0,)) -> None:
         super().__init__(text)
         self.indices = tuple(indices)
-
-
-class IllConditionedWarning(UserWarning):
-    """A matrix is so ill-conditioned that few digits of the solution may be right."""
 
 
 def listed(indices: Sequence[int]) -> str:

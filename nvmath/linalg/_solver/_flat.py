@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {Structure.GENERAL: "getrf", Structure.POSITIVE_DEFINITE: "potrf"}
 
+Array = np.ndarray[Any, Any]
 Run = Callable[[int, int, int], None]
 """Called with the addresses of the matrices, the right-hand sides and the solutions."""
 
@@ -148,6 +149,9 @@ class _Flat:
         if self.traced:
             counted = factors.view(plan.problem.dtype.real.name)[:, :: plan.parts * (n + 1)]
 
+        limit = plan.alarm / self.scale
+        everything = sides.reshape(1, -1)
+
         def run(a: int, b: int, x: int) -> None:
             self.load(a, plan.at)
             norms = plan.squares_of(counted)
@@ -158,13 +162,19 @@ class _Flat:
             guesses[...] = self.probe
             self.solve(at)
             with np.errstate(all="ignore"):
-                fine = norms * plan.squares_of(guesses) <= plan.alarm / self.scale
-            if not fine.all():
-                self.examine(np.flatnonzero(~fine).tolist(), (a,))
-            self.check()
+                # No guess is larger than all of them together; and where the sum is finite, each number is.
+                if not norms.max() * plan.squares_of(everything)[0] <= limit:
+                    self._look_at_each(norms, guesses, limit, a)
             self.after(at, x)
 
         return run
+
+    def _look_at_each(self, norms: Array, guesses: Array, limit: float, a: int) -> None:
+        """Look at the members of a batch one by one."""
+        fine = norms * self.plan.squares_of(guesses) <= limit
+        if not fine.all():
+            self.examine(np.flatnonzero(~fine).tolist(), (a,))
+        self.check()
 
     def examine(self, doubtful: list[int], ptrs: tuple[int, ...]) -> None:
         """Look at alarming guesses."""

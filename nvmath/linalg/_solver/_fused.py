@@ -1,4 +1,4 @@
-"""Batches of small general systems on a GPU in one kernel of our own: a block holds a system in shared memory.
+"""Small general systems on a GPU, one or a batch, in one kernel of our own: a block holds a system in shared memory.
 
 It reads the operands with any strides, eliminates with partial pivoting, takes the right-hand sides and one vector for the guess of the
 condition along, and writes the solutions where they belong, and four numbers for each system. Factors are not kept: where a guess is
@@ -8,6 +8,7 @@ alarming the libraries do it all again.
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import Final
 
 from ..._core import kernels
@@ -21,9 +22,13 @@ from ._kernels import source
 from ._options import Structure
 from ._problem import SystemsProblem
 
-_SHARED: Final = (48 << 10) - 64
+_PLAIN: Final = (48 << 10) - 64
 """Shared memory that a block may have without asking for more, less what the kernel has besides."""
+_SHARED_OF_BLOCK: Final = 97  # device attribute: what it may have when asked for
+_DYNAMIC_SHARED: Final = 8  # function attribute
 _LARGEST: Final = 128
+_FEW: Final = 132
+"""Systems that have a multiprocessor each, so that more threads for each cost nothing."""
 
 SOURCE: Final = """
 #if COMPLEX
@@ -103,7 +108,7 @@ extern "C" __global__ void run(
         const int p = pivot;
         if (p != k) {
             for (int j = k + thread; j < n + columns + 1; j += threads) {
-                value* column = j < n ? m + j * ld : s + (j - n) * ld;
+                value* column = m + j * ld;
                 const value v = column[k];
                 column[k] = column[p];
                 column[p] = v;
@@ -114,10 +119,19 @@ extern "C" __global__ void run(
         if (thread == 0 && failed == 0 && is_zero(diagonal)) failed = k + 1;
         for (int r = k + 1 + thread; r < n; r += threads) m[k * ld + r] = over(m[k * ld + r], diagonal);
         __syncthreads();
-        for (int j = k + 1 + warp; j < n + columns + 1; j += warps) {
-            value* column = j < n ? m + j * ld : s + (j - n) * ld;
-            const value u = column[k];
-            for (int r = k + 1 + lane; r < n; r += lanes) column[r] = minus(column[r], times(m[k * ld + r], u));
+        const int end = n + columns + 1;  // the right-hand sides follow the matrix, so they are more columns of it
+        for (int r = k + 1 + lane; r < n; r += lanes) {
+            const value l = m[k * ld + r];
+            int j = k + 1 + warp;
+            for (; j + 3 * warps < end; j += 4 * warps) {  // four at a time, or each waits for the memory that the last one wrote
+                value *p0 = m + j * ld, *p1 = p0 + warps * ld, *p2 = p1 + warps * ld, *p3 = p2 + warps * ld;
+                const value u0 = p0[k], u1 = p1[k], u2 = p2[k], u3 = p3[k], c0 = p0[r], c1 = p1[r], c2 = p2[r], c3 = p3[r];
+                p0[r] = minus(c0, times(l, u0));
+                p1[r] = minus(c1, times(l, u1));
+                p2[r] = minus(c2, times(l, u2));
+                p3[r] = minus(c3, times(l, u3));
+            }
+            for (; j < end; j += warps) m[j * ld + r] = minus(m[j * ld + r], times(l, m[j * ld + k]));
         }
         __syncthreads();
     }
@@ -161,18 +175,28 @@ def shared_nbytes(n: int, columns: int, itemsize: int) -> int:
     return (n + 1) * (n + columns + 1) * itemsize
 
 
-def strides(problem: SystemsProblem) -> tuple[Ints, Ints, Ints] | None:
-    """Return step, row and column stride of the matrices, the right-hand sides and the solutions; None for what the kernel cannot do."""
+@lru_cache(maxsize=16)
+def shared_of_block(device: int) -> int:
+    """Return how much shared memory a block may have on a device."""
+    return max(_PLAIN, int(driver.device_get_attribute(_SHARED_OF_BLOCK, device)) - 64)
+
+
+def strides(problem: SystemsProblem, shared: int) -> tuple[Ints, Ints, Ints] | None:
+    """Return step, row and column stride of the matrices, the right-hand sides and the solutions; None for what the kernel cannot do.
+
+    `shared` is how much shared memory a block may have.
+    """
     plain = problem.structure is Structure.GENERAL and not (problem.least_squares or problem.inplace_a or problem.inplace_b)
     if not plain or problem.a.explicit or problem.b.explicit or not 0 < problem.cols <= _LARGEST or not problem.columns:
         return None
-    if shared_nbytes(problem.cols, problem.columns, problem.dtype.itemsize) > _SHARED:
+    most = shared if problem.columns <= problem.cols else _PLAIN  # many right-hand sides are work for many blocks
+    if shared_nbytes(problem.cols, problem.columns, problem.dtype.itemsize) > most:
         return None
     stacks = [stack.arrays[0] for stack in (problem.x, problem.a, problem.b)]
     extents, steps = merge_batches(problem.x.batch, *(matrix.batch_strides for matrix in stacks))
-    if len(extents) != 1:
+    if len(extents) > 1:
         return None
-    x, a, b = ((by[0], matrix.row_stride, matrix.col_stride) for by, matrix in zip(steps, stacks, strict=True))
+    x, a, b = ((sum(by), matrix.row_stride, matrix.col_stride) for by, matrix in zip(steps, stacks, strict=True))
     return a, b, x
 
 
@@ -185,7 +209,7 @@ class Fused:
         if problem.trans != "N":
             a = a[0], a[2], a[1]
         self.count = problem.count
-        self.threads = 32 if n <= 16 else 128 if n <= 64 else 256
+        self.threads = 32 if n <= 16 else 256 if n > 64 or (n > 32 and problem.count <= _FEW) else 128
         self.shared = shared_nbytes(n, columns, dtype.itemsize)
         self.pointers = tuple(ctypes.c_void_p(0) for _ in range(6))
         self.rest = (
@@ -195,6 +219,8 @@ class Fused:
         self.table = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         self.address = ctypes.addressof(self.table)
         self.function = _compiled(place.device_id, dtype)
+        if self.shared > _PLAIN:
+            driver.func_set_attribute(self.function, _DYNAMIC_SHARED, shared_of_block(place.device_id))
 
     def __call__(self, a: int, b: int, x: int, probe: int, numbers: int, info: int, stream: int) -> None:
         """Queue it for operands, and places of the results, at addresses."""

@@ -42,8 +42,8 @@ _SHORT: Final = 128
 """Right-hand sides, and their length, up to which they are solved for one by one."""
 _CALL: Final = 300
 """Operations that take as long as one call."""
-_WORTH: Final = 200_000
-"""Operations that are worth a thread of their own: about ten times what it costs to start them there."""
+_WORTH: Final = 1_000_000
+"""Operations that are worth a thread of their own: many times what it costs to start them there, also when the machine is not idle."""
 
 
 class HostSolverPlan:

@@ -15,6 +15,10 @@ from ...bindings import _nvrtc as nvrtc
 
 WHOLE, LOWER, UPPER = 0, 1, 2
 _THREADS: Final = 128
+_BLOCKS: Final = 528
+"""Blocks that keep a GPU busy: four for each multiprocessor of a large one."""
+_ALONE: Final = 4096
+"""Elements of a matrix that are left to one block."""
 _STORAGE: Final = {"float32": ("float", 0), "float64": ("double", 0), "complex64": ("float", 1), "complex128": ("double", 1)}
 
 _TYPES: Final = """
@@ -31,26 +35,41 @@ __device__ inline value conjugate(value a) {{ return a; }}
 #endif
 """
 
-#: The largest sum of sizes of a column, of one matrix for each block: of the first `split` columns, and of the others. The bits of
+#: The largest sum of sizes of a column, of one matrix for each x of the grid: of the first `split` columns, and of the others. The bits of
 #: numbers that are not negative are ordered as the numbers are, with NaN last, so one NaN makes the result NaN.
-_NORM: Final = """
+NORM: Final = """
 extern "C" __global__ void run(
     const value* base, double* result, double* rest, long long step, int rows, int cols, long long ld, int part, int split) {
     __shared__ unsigned long long largest[2];
-    if (threadIdx.x < 2) largest[threadIdx.x] = 0;
+    const int thread = threadIdx.x, threads = blockDim.x, lanes = threads < 32 ? threads : 32;
+    const int lane = thread % lanes, warp = blockIdx.y * (threads / lanes) + thread / lanes, warps = gridDim.y * (threads / lanes);
+    for (int i = thread; i < 2; i += threads) largest[i] = 0;
     __syncthreads();
     const value* matrix = base + (long long)blockIdx.x * step;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (int c = warp; c < cols; c += warps) {
-        const int first = part == 1 ? c : 0, last = part == 2 ? c + 1 : rows;
-        double sum = 0;
-        for (int r = first + lane; r < last; r += 32) sum += size(matrix[(long long)c * ld + r]);
-        for (int distance = 16; distance; distance /= 2) sum += __shfl_down_sync(0xffffffffu, sum, distance);
+        const value* column = matrix + (long long)c * ld;
+        const int last = part == 2 ? c + 1 : rows;
+        int r = (part == 1 ? c : 0) + lane;
+        double sum = 0, more[3] = {0, 0, 0};  // four loads under way
+        for (; r + 3 * lanes < last; r += 4 * lanes) {
+            sum += size(column[r]);
+            for (int i = 0; i < 3; ++i) more[i] += size(column[r + (i + 1) * lanes]);
+        }
+        for (; r < last; r += lanes) sum += size(column[r]);
+        sum += more[0] + more[1] + more[2];
+        for (int distance = lanes / 2; distance; distance /= 2) sum += __shfl_down_sync(0xffffffffu, sum, distance);
         if (lane == 0) atomicMax(&largest[c >= split], (unsigned long long)__double_as_longlong(fabs(sum)));
     }
     __syncthreads();
-    if (threadIdx.x == 0) result[blockIdx.x] = __longlong_as_double((long long)largest[0]);
-    if (threadIdx.x == 0 && split < cols) rest[blockIdx.x] = __longlong_as_double((long long)largest[1]);
+    if (thread) return;
+    unsigned long long *to = (unsigned long long*)result + blockIdx.x, *and_to = (unsigned long long*)rest + blockIdx.x;
+    if (gridDim.y > 1) {  // several blocks for a matrix: there are zeros
+        atomicMax(to, largest[0]);
+        if (split < cols) atomicMax(and_to, largest[1]);
+    } else {
+        *to = largest[0];
+        if (split < cols) *and_to = largest[1];
+    }
 }
 """
 
@@ -132,14 +151,22 @@ class Norms(_Launcher):
     ) -> None:  # fmt: skip
         integer, long = ctypes.c_int, ctypes.c_longlong
         self.base, self.result, self.rest = (ctypes.c_void_p(0) for _ in range(3))
+        # One block reads what one multiprocessor can, so a large matrix is shared by many.
+        warps = _THREADS // 32
+        self.blocks = max(1, min(-(-shape[1] // warps), _BLOCKS // count)) if shape[0] * shape[1] > _ALONE else 1
+        self.nbytes, self.splits = 8 * count, split is not None and split < shape[1]
         super().__init__(
-            _function(device, "norm", _NORM, dtype.name), (count, 1), self.base, self.result, self.rest, long(step), integer(shape[0]),
-            integer(shape[1]), long(ld), integer(part), integer(shape[1] if split is None else split),
+            _function(device, "norm", NORM, dtype.name), (count, self.blocks), self.base, self.result, self.rest, long(step),
+            integer(shape[0]), integer(shape[1]), long(ld), integer(part), integer(shape[1] if split is None else split),
         )  # fmt: skip
 
     def __call__(self, base: int, result: int, rest: int, stream: int) -> None:
         """Queue it for matrices at an address, and results at two others."""
         self.base.value, self.result.value, self.rest.value = base, result, rest
+        if self.blocks > 1:
+            driver.memset_d8_async(result, 0, self.nbytes, stream)
+            if self.splits:
+                driver.memset_d8_async(rest, 0, self.nbytes, stream)
         self.launch(stream)
 
 

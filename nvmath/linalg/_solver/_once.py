@@ -9,13 +9,14 @@ from ..._core import log
 from ..._core.arrays import TRACKED, adapter_of
 from ..._core.cache import plan_cache
 from ..._core.options import ExecutionCPU, ExecutionCUDA, coerce_options
-from ._api import SEQUENCES, DirectSolver, arrays_of
+from ._api import DirectSolver
+from ._operation import SEQUENCES, arrays_of
 from ._options import DirectSolverOptions
 
 _UNKEPT: Final = frozenset(("allocator", "handle", "logger"))
 """Options with which nothing is kept."""
-_KEPT_NBYTES: Final = 16 << 20
-"""Plans with more memory are not kept: to take it again costs nothing beside what they compute."""
+_KEPT_NBYTES: Final = 64 << 20
+"""Plans with more memory are not kept. To take 32 MiB again, page by page, takes half as long as to solve 1024 systems in them."""
 
 
 def direct_solver(

@@ -40,7 +40,8 @@ WORDS: Final = {
 }  # fmt: skip
 
 _TRIANGLES: Final[dict[Any, int]] = {"lower": 0, "l": 0, "upper": 1, "u": 1, 0: 0, 1: 1}
-TRANSPOSITIONS: Final = ("N", "T", "C")
+TRANSPOSITIONS: Final = {"N": "N", "T": "T", "C": "C", "H": "C"}
+"""What people write for the matrix, its transpose and its conjugate transpose, to what LAPACK writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +69,8 @@ class DirectSolverOptions:
     uplo : FillMode or str, default FillMode.LOWER
         The triangle of a symmetric, Hermitian or positive definite matrix that is read: ``"lower"`` or ``"upper"``. The other one
         never is.
-    trans : {"N", "T", "C"}, default "N"
-        Solve with the matrix, its transpose, or its conjugate transpose.
+    trans : {"N", "T", "C", "H"}, default "N"
+        Solve with the matrix, its transpose, or its conjugate transpose (``"C"`` or ``"H"``).
     least_squares : bool, default False
         Take matrices with at least as many rows as columns, and minimise the norm of ``a @ x - b`` through a QR factorization.
 
@@ -162,6 +163,7 @@ def transposition(value: Any) -> str:
     ValueError
         The value is none of them.
     """
-    if value not in TRANSPOSITIONS:
+    known = TRANSPOSITIONS.get(value) if isinstance(value, str) else None
+    if known is None:
         raise ValueError(f"trans must be one of {join(TRANSPOSITIONS)}, not {value!r}.")
-    return str(value)
+    return known

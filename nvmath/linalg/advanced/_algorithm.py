@@ -5,13 +5,23 @@ from __future__ import annotations
 import weakref
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from ...bindings import cublasLt
 from ...bindings._seam import pointer
-from ._capabilities import UNDEFINED, AlgorithmCapabilities, capabilities_of, cluster_shapes, stages, tiles
+from ._capabilities import (
+    OWN_CAPABILITIES,
+    UNDEFINED,
+    AlgorithmCapabilities,
+    capabilities_of,
+    cluster_shapes,
+    stages,
+    tiles,
+)
+from ._coerce import flags
 
 matmul_heuristic_result_dtype: Final = np.dtype(
     {
@@ -25,13 +35,17 @@ matmul_heuristic_result_dtype: Final = np.dtype(
 """``cublasLtMatmulHeuristicResult_t`` as a NumPy dtype."""
 
 _CONFIG: Final = cublasLt.MatmulAlgoConfigAttribute
+_MARK: Final = 0x316E_6874_616D_766E
+"""The first word of an algorithm that is a kernel of our own, where one of the library has its configuration; the second is a number."""
+_FIRST_OWN: Final = 10_000
+"""Identifiers from here on are those of our own kernels; the library's have two or three digits."""
 
 
 class Algorithm:
     """One way in which cuBLASLt can compute a product. :meth:`Matmul.plan` makes them; they can be edited and used again.
 
-    An edit changes what every :class:`Matmul` object that was planned with the algorithm does from its next ``execute`` on; the
-    library is asked then whether it can do that.
+    After :meth:`Matmul.autotune` some may stand for a kernel of our own, see :attr:`own`. An edit changes what every :class:`Matmul`
+    object that was planned with the algorithm does from its next ``execute`` on; the library is asked then whether it can do that.
 
     Parameters
     ----------
@@ -79,6 +93,17 @@ class Algorithm:
         return bool((self._array["algo"]["data_"] == 0).all())
 
     @property
+    def own(self) -> int | None:
+        """The number of a kernel of our own, for products that the memory bounds; None for an algorithm of the library."""
+        words = self._array["algo"]["data_"][0]
+        return int(words[1]) if int(words[0]) == _MARK else None
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether there is nothing of the library in it."""
+        return self.on_cpu or self.own is not None
+
+    @property
     def workspace_nbytes(self) -> int:
         """Bytes of workspace that it needs."""
         return int(self._array["workspace_size"][0])
@@ -115,6 +140,8 @@ class Algorithm:
         if self.on_cpu:
             return "<Algorithm of the CPU>"
         score = "" if self.score_ms is None else f", {self.score_ms:.4g} ms"
+        if self.own is not None:
+            return f"<Algorithm {self.algorithm_id}: kernel {self.own} of nvmath for products bound by memory{score}>"
         return (
             f"<Algorithm {self.algorithm_id}: tile {self.tile}, stages {self.stages}, split_k {self.split_k}, cluster "
             f"{self.cluster_shape}, workspace {self.workspace_nbytes} bytes, {self.waves_count:.3g} waves{score}>"
@@ -125,6 +152,8 @@ class Algorithm:
     def _get(self, attribute: int) -> int:
         if self.on_cpu:
             return 0
+        if self.own is not None:
+            return {_CONFIG.ID: _FIRST_OWN + self.own, _CONFIG.SPLITK_NUM: 1}.get(attribute, 0)
         cell, written = np.zeros(1, cublasLt.get_matmul_algo_config_attribute_dtype(attribute)), array("Q", [0])
         cublasLt.matmul_algo_config_get_attribute(
             self.address, attribute, cell.ctypes.data, cell.nbytes, written.buffer_info()[0]
@@ -134,6 +163,8 @@ class Algorithm:
     def _set(self, attribute: int, value: Any) -> None:
         if self.on_cpu:
             raise ValueError("The algorithm of the CPU has nothing that can be set.")
+        if self.own is not None:
+            raise ValueError(f"A kernel of nvmath has nothing that can be set, and this is one: {self!r}.")
         try:
             cell = np.array([int(value)], cublasLt.get_matmul_algo_config_attribute_dtype(attribute))
         except (OverflowError, TypeError, ValueError):
@@ -153,18 +184,20 @@ class Algorithm:
 
     @property
     def algorithm_id(self) -> int:
-        """The identifier of the family of kernels; 0 on the CPU."""
+        """The identifier of the family of kernels; 0 on the CPU, 10000 and more for kernels of our own."""
         return self._get(_CONFIG.ID)
 
     @property
     def capabilities(self) -> AlgorithmCapabilities:
         """What can be set, and to what."""
+        if self.own is not None:
+            return replace(OWN_CAPABILITIES)
         return AlgorithmCapabilities() if self.on_cpu else capabilities_of(self.address)
 
     @property
     def tile(self) -> Any:
         """``(rows, columns)`` that one block computes, or ``"UNDEFINED"``; KeyError for one that the library does not know."""
-        return UNDEFINED if self.on_cpu else tiles().get(number := self._get(_CONFIG.TILE_ID), number)
+        return UNDEFINED if self._fixed else tiles().get(number := self._get(_CONFIG.TILE_ID), number)
 
     @tile.setter
     def tile(self, value: Any) -> None:
@@ -173,7 +206,7 @@ class Algorithm:
     @property
     def stages(self) -> Any:
         """``(depth, count)`` of the buffers in shared memory, or ``"UNDEFINED"``; KeyError for what the library does not know."""
-        return UNDEFINED if self.on_cpu else stages().get(number := self._get(_CONFIG.STAGES_ID), number)
+        return UNDEFINED if self._fixed else stages().get(number := self._get(_CONFIG.STAGES_ID), number)
 
     @stages.setter
     def stages(self, value: Any) -> None:
@@ -199,12 +232,12 @@ class Algorithm:
 
     @property
     def reduction_scheme(self) -> int:
-        """How these parts are added up: a member of MatmulReductionScheme."""
+        """How these parts are added up: a member of MatmulReductionScheme; its name can be set too."""
         return self._get(_CONFIG.REDUCTION_SCHEME)
 
     @reduction_scheme.setter
     def reduction_scheme(self, value: int) -> None:
-        self._set(_CONFIG.REDUCTION_SCHEME, value)
+        self._set(_CONFIG.REDUCTION_SCHEME, flags(cublasLt.ReductionScheme, value, "reduction_scheme"))
 
     @property
     def cta_swizzling(self) -> int:
@@ -226,12 +259,12 @@ class Algorithm:
 
     @property
     def inner_shape(self) -> int:
-        """The instruction that multiplies: a member of MatmulInnerShape."""
+        """The instruction that multiplies: a member of MatmulInnerShape; its name can be set too."""
         return self._get(_CONFIG.INNER_SHAPE_ID)
 
     @inner_shape.setter
     def inner_shape(self, value: int) -> None:
-        self._set(_CONFIG.INNER_SHAPE_ID, value)
+        self._set(_CONFIG.INNER_SHAPE_ID, flags(cublasLt.MatmulInnerShape, value, "inner_shape"))
 
 
 def _memory(value: Any) -> np.ndarray[Any, Any] | None:
@@ -253,6 +286,14 @@ def _restored(data: bytes, score_ms: float | None) -> Algorithm:
 def host_algorithm() -> Algorithm:
     """Return the algorithm that stands for what the CPU does."""
     return Algorithm(np.zeros(1, matmul_heuristic_result_dtype))
+
+
+def own_algorithm(number: int) -> Algorithm:
+    """Return the algorithm that stands for one of our own kernels."""
+    array_ = np.zeros(1, matmul_heuristic_result_dtype)
+    array_["algo"]["data_"][0, :2] = _MARK, number
+    array_["waves_count"] = 1.0
+    return Algorithm(array_)
 
 
 def coerce_algorithms(value: Any) -> tuple[Algorithm, ...]:

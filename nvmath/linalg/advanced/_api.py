@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._core import log
+from ..._core.options import ExecutionCPU, ExecutionCUDA
 from ..._core.place import Cuda
 from ..._core.untraced import untraced
+from .._prepared import PREPARED
 from ._algorithm import Algorithm, coerce_algorithms
 from ._coerce import coerce, coerce_qualifiers, natural
 from ._epilogs import NO_EPILOG, check_epilog_inputs, coerce_epilog, require_mapping
-from ._narrow_operands import split_inputs
+from ._narrow_operands import none_if_empty, split_inputs
 from ._operation import InvalidMatmulState, MatmulOperation, scales_of
 from ._options import MatmulOptions
-from ._preferences import MatmulPlanPreferences
+from ._preferences import MatmulPlanPreferences, MatmulQuantizationScales
 from ._scalars import Scalars
 
 if TYPE_CHECKING:
@@ -96,10 +98,10 @@ class Matmul(MatmulOperation):
         alpha: Any = None,
         beta: Any = None,
         qualifiers: Any = None,
-        quantization_scales: Any = None,
+        quantization_scales: MatmulQuantizationScales | dict[str, Any] | None = None,
         options: MatmulOptions | dict[str, Any] | None = None,
         stream: Any = None,
-        execution: Any = None,
+        execution: ExecutionCPU | ExecutionCUDA | str | dict[str, Any] | None = None,
     ) -> None:
         settings = coerce(MatmulOptions, options, "options")
         if c is not None and beta is None:
@@ -135,8 +137,8 @@ class Matmul(MatmulOperation):
         self,
         *,
         preferences: MatmulPlanPreferences | dict[str, Any] | None = None,
-        algorithms: Any = None,
-        epilog: Any = None,
+        algorithms: Sequence[Algorithm] | Algorithm | None = None,
+        epilog: int | str | Callable[..., Any] | None = None,
         epilog_inputs: Mapping[str, Any] | None = None,
         stream: Any = None,
     ) -> tuple[Algorithm, ...]:
@@ -232,7 +234,7 @@ class Matmul(MatmulOperation):
 
     @untraced
     def execute(
-        self, *, algorithm: Any = None, release_workspace: bool = False, stream: Any = None, out: Any = None
+        self, *, algorithm: Algorithm | None = None, release_workspace: bool = False, stream: Any = None, out: Any = None
     ) -> Any:
         """Compute the product of the present operands.
 
@@ -263,6 +265,14 @@ class Matmul(MatmulOperation):
         ValueError
             `out` does not fit the result, or `algorithm` is none of :attr:`algorithms`.
         """
+        prepared = self._ready.get(PREPARED)
+        if prepared is not None and algorithm is None and out is None and not self.logger.isEnabledFor(log.INFO):
+            result = prepared(*self._objs)
+            if result is not NotImplemented:
+                return result
+            if not self._swap(self._objs):  # an array can be resized or reshaped where it is
+                self._reset_checked(self._objs, None)
+            self._prepare()  # for the operands and scalars as they are now
         ptrs = self._now()
         runner = self._ready.get(None)
         if (
@@ -280,7 +290,7 @@ class Matmul(MatmulOperation):
         c: Any = None,
         alpha: Any = None,
         beta: Any = None,
-        quantization_scales: Any = None,
+        quantization_scales: MatmulQuantizationScales | dict[str, Any] | None = None,
         epilog_inputs: Mapping[str, Any] | None = None,
         stream: Any = None,
     ) -> None:
@@ -310,6 +320,8 @@ class Matmul(MatmulOperation):
             :meth:`release_operands` every operand has to be given.
         """
         names = self._names
+        if quantization_scales is not None:
+            quantization_scales = none_if_empty(quantization_scales)
         if c is None and epilog_inputs is None and quantization_scales is None and len(names) == 2:
             objs: tuple[Any, ...] = (a, b)
         elif (
@@ -338,7 +350,7 @@ class Matmul(MatmulOperation):
         c: Any = None,
         alpha: Any = None,
         beta: Any = None,
-        quantization_scales: Any = None,
+        quantization_scales: MatmulQuantizationScales | dict[str, Any] | None = None,
         epilog_inputs: Mapping[str, Any] | None = None,
         stream: Any = None,
     ) -> None:
@@ -414,13 +426,18 @@ class Matmul(MatmulOperation):
         device events, and the score the median of the rounds. What the caller owns is not touched: results go to scratch memory, and
         a C that would be overwritten is replaced by a copy. On the CPU there is one candidate, which is timed.
 
+        Where the memory bounds the product (one side of the result is long, the other at most 128, K at most 64), kernels of our own
+        compete with cuBLASLt's algorithms, unless those were given to :meth:`plan` or the preferences exclude them; the winners are in
+        :attr:`algorithms`, and ``algorithm.own`` tells which they are. They round like the library's: once, after sums in float32
+        (float64 for float64).
+
         Parameters
         ----------
         iterations : int, default 10
             Number of rounds, after one to warm up. A candidate that is twice as slow as the best after three rounds is left out of
             the others.
         prune : int, optional
-            How many of the best candidates to keep; by default all.
+            How many of the best candidates to keep; by default all, which may be more than ``preferences.limit``.
         release_workspace : bool, default False
             Give the workspace back when the call returns.
         stream : optional

@@ -181,7 +181,10 @@ def autotune(product: Matmul, iterations: int, prune: int | None, stream: Any, p
     candidates = product._algorithms
     assert candidates is not None
     first = candidates[0]
-    bench = (_on_gpu if isinstance(product._place, Cuda) else _on_host)(product, stream)
+    on_gpu = isinstance(product._place, Cuda)
+    if on_gpu and product._given is None:  # who gave algorithms wants no others
+        candidates += product._plan_object.rivals()
+    bench = _on_gpu(product, stream, candidates) if on_gpu else _on_host(product, stream)
     with bench as run:
         measured = _rounds(candidates, run, iterations, progress)
     rows = tuple(sorted((Measured(each, tuple(times)) for each, times in measured), key=lambda row: row.median_ms))
@@ -190,7 +193,8 @@ def autotune(product: Matmul, iterations: int, prune: int | None, stream: Any, p
     first_ms = next(row.median_ms for row in rows if row.algorithm is first)
     report = AutotuneReport(str(product._problem), rows, first_ms, time.perf_counter() - begin)
     product._prefer(report.algorithms[:prune])
-    if isinstance(product._place, Cuda):
+    if on_gpu:
+        assert isinstance(product._place, Cuda)
         records.keep(product._problem, product._place, product.options, product._preferences, report.rows)
     product.logger.info("Autotuned: %s.", report)
     return report
@@ -247,7 +251,7 @@ def _on_host(product: Matmul, stream: Any) -> Iterator[Run]:
 
 
 @contextmanager
-def _on_gpu(product: Matmul, stream: Any) -> Iterator[Run]:
+def _on_gpu(product: Matmul, stream: Any, candidates: tuple[Algorithm, ...]) -> Iterator[Run]:
     """Time launches by events, with a cold cache, into scratch memory; nothing that the caller owns is written."""
     place, adapter, plan = product._place, product._adapter, product._plan_object
     assert isinstance(place, Cuda)
@@ -258,8 +262,8 @@ def _on_gpu(product: Matmul, stream: Any) -> Iterator[Run]:
             raise RuntimeError(
                 "A CUDA graph is being captured on the stream: autotune() has to wait for the GPU. Call it before."
             )
-        with context(adapter, device, handle), _Scratch(product, handle) as scratch:
-            launches = {id(each): plan.launch(each) for each in product._algorithms or ()}
+        with context(adapter, device, handle), _Scratch(product, handle, len(candidates)) as scratch:
+            launches = {id(each): plan.launch(each) for each in candidates}
 
             def run(order: list[Algorithm]) -> list[float]:
                 for each, (start, end) in zip(order, scratch.events, strict=False):
@@ -277,8 +281,9 @@ def _on_gpu(product: Matmul, stream: Any) -> Iterator[Run]:
 class _Scratch:
     """Memory, events and addresses of the runs of autotuning."""
 
-    def __init__(self, product: Matmul, stream: int) -> None:
+    def __init__(self, product: Matmul, stream: int, count: int) -> None:
         assert isinstance(product._place, Cuda)
+        self.count = count
         self.product, self.stream, self.device = product, stream, product._place.device_id
         self.owners: list[Any] = []
         self.events: list[tuple[int, int]] = []
@@ -307,7 +312,7 @@ class _Scratch:
                 outputs.addresses[:] = [self._take(each.nbytes) for each in outputs.table]
             if product._workspace is not None:
                 product._workspace.acquire(self.stream)
-            for _ in product._algorithms or ():
+            for _ in range(self.count):
                 self.events.append((driver.event_create(0), driver.event_create(0)))
         except BaseException as error:
             self.__exit__(error)

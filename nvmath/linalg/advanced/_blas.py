@@ -13,6 +13,7 @@ from ..._core.options import available_threads
 from ..._core.route import Launch, Runner
 from ...bindings import _openblas, _seam
 from .._matrix import Matrix
+from .._prepared import Whole
 from ._algorithm import Algorithm, host_algorithm
 from ._gemm import Capability, Gemm, Side, lower
 from ._host_epilogs import finisher
@@ -64,14 +65,31 @@ class HostMatmulPlan:
         if gemm is None:
             return lambda *pointers: None
         blas = _openblas.present()
-        simple = not (
-            gemm.loads or gemm.fill or gemm.store or gemm.extents or self.finish or self.problem.c or gemm.bias
-        )
-        if blas and simple:
+        if blas and self._simple(gemm):
             run: Launch = self._direct(gemm)
         else:
             run = self._stepwise(gemm, self._blas(gemm) if blas else self._numpy(gemm))
         return run if self.num_threads >= available_threads() or not blas else self._limited(run)
+
+    def whole(self) -> Whole | None:
+        """Return the foreign call that is all of this product, or None if it takes more."""
+        gemm, scalars = self.gemm, self.scalars
+        values, complex_ = scalars.values, self.arithmetic.kind == "c"
+        limited = self.num_threads < available_threads()
+        if gemm is None or limited or not _openblas.present() or not self._simple(gemm) or values[0] == 0:
+            return None
+        constants = np.array([values[0], 0], scalars.array.dtype)
+        start, step = constants.ctypes.data, constants.itemsize
+        alpha, beta = (start, start + step) if complex_ else (values[0], 0.0)
+        function, *head = self._arguments(gemm)
+        tail = (alpha, 0, gemm.first.ld, 0, gemm.second.ld, beta, 0, gemm.target.ld)
+        first, second = (9, 7) if gemm.swapped else (7, 9)
+        return Whole(function, (*head, *tail), (first, second, 12), scalars.array, constants)
+
+    def _simple(self, gemm: Gemm) -> bool:
+        """Whether nothing comes before or after the product of two matrices."""
+        more = gemm.loads or gemm.fill or gemm.store or gemm.extents or self.finish or self.problem.c or gemm.bias
+        return not more
 
     def _limited(self, run: Launch) -> Launch:
         def limited(*pointers: int) -> None:

@@ -69,6 +69,13 @@ class AlgorithmCapabilities:
         return "\n".join(f"{field.name:<{width}} = {getattr(self, field.name)}" for field in fields(self))
 
 
+OWN_CAPABILITIES: Final = AlgorithmCapabilities(
+    splitk_support=0, reduction_scheme_mask=0, cta_swizzling_support=0, out_of_place_result_support=1, uplo_support=0, custom_option_max=0,
+    ld_negative=1,
+)  # fmt: skip
+"""Those of our own kernels: nothing can be set."""
+
+
 def capabilities_of(address: int) -> AlgorithmCapabilities:
     """Ask the library about the algorithm at an address."""
     made = AlgorithmCapabilities()

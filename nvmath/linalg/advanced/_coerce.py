@@ -5,9 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
+
+from ..._core.dtypes import DTYPES
+from ..._enums import CudaDataType
 
 T = TypeVar("T")
 
@@ -24,15 +28,17 @@ def suggestion(name: object, known: Iterable[str]) -> str:
 
 
 def member(kind: Any, value: Any, name: str) -> Any:
-    """Return a member of an enumeration, or None.
+    """Return a member of an enumeration, or None; also from its name, in any case and with or without the part that all names share.
 
     Raises
     ------
     ValueError
-        The value is no member; the text lists them.
+        The value is no member; the text lists them, or says which name was probably meant.
     """
     if value is None:
         return None
+    if type(value) is str:
+        return _named(kind, value, name)
     try:
         return kind(value)
     except ValueError:
@@ -40,6 +46,37 @@ def member(kind: Any, value: Any, name: str) -> Any:
         raise ValueError(
             f"{name} must be None or a member of {kind.__name__}, not {value!r}. Members: {known}."
         ) from None
+
+
+@cache
+def _names(kind: Any) -> dict[str, Any]:
+    """The members of an enumeration by every name that is accepted: of data types also that of the dtype."""
+    full = {each.name.lower(): each for each in kind}
+    starts = {name[: name.find("_") + 1] for name in full}
+    shared = starts.pop() if len(starts) == 1 else ""
+    short = {name.removeprefix(shared): each for name, each in full.items()}
+    dtypes = {row.name: kind(row.code) for row in DTYPES.values() if row.code >= 0} if kind is CudaDataType else {}
+    return {**short, **dtypes, **full}
+
+
+def _named(kind: Any, value: str, name: str) -> Any:
+    accepted = _names(kind)
+    found = accepted.get(value.lower())
+    if found is None:
+        close = difflib.get_close_matches(value.lower(), accepted, 1)
+        hint = f"Did you mean {accepted[close[0]].name}?" if close else f"Members: {', '.join(each.name for each in kind)}."
+        raise ValueError(f"{name} must be None or a member of {kind.__name__}, not {value!r}. {hint}")
+    return found
+
+
+def flags(kind: Any, value: Any, name: str) -> Any:
+    """Return bits; of a text the members that it names, joined by ``|``."""
+    if type(value) is not str:
+        return value
+    found = 0
+    for each in value.split("|"):
+        found |= int(_named(kind, each.strip(), name))
+    return found
 
 
 def natural(value: Any, name: str, least: int = 0) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ..._core import kernels
 from ..._core.arrays import Adapter
+from ..._core.lifetime import Closing
 from ..._core.memory_limit import bytes_of
 from ..._core.place import Cuda, discard
 from ..._core.route import Launch
@@ -47,7 +48,7 @@ class NoAlgorithmError(RuntimeError):
     """The library has no algorithm for a product."""
 
 
-class CublasLtPlan:
+class CublasLtPlan(Closing):
     """The descriptors of one problem and the algorithms for it.
 
     `output_ptrs` are the addresses of the auxiliary outputs of the next call.
@@ -130,6 +131,8 @@ class CublasLtPlan:
 
     def _checked(self, algorithm: Algorithm) -> int:
         """Return the workspace that a given or edited algorithm needs, or say that it cannot be used."""
+        if algorithm.own is not None:  # whoever has the whole plan knows it
+            return 0
         if algorithm.on_cpu:
             raise ValueError(
                 "The algorithm of the CPU cannot be used on a GPU. Leave algorithms out and the library chooses."
@@ -266,6 +269,3 @@ class CublasLtPlan:
         """Queue the descriptors for destruction."""
         while self.owned:
             discard(*self.owned.pop(0))
-
-    def __del__(self) -> None:
-        self.close()

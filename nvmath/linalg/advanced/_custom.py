@@ -91,7 +91,7 @@ class CustomEpilog:
         pointers = [part for kind, _ in arrays for part in (jit.Pointer(value_type(kind).name), "int64", "int64")]
         signature = jit.Signature(value, (value, "int64", "int64", *pointers))
         return jit.UserFunction.freeze(
-            _over_pointers(self.function, arrays, arrays_from), signature, "epilog", self.expected
+            _over_pointers(self.function, arrays, arrays_from), signature, "epilog", self.expected, self.function
         )
 
     def key(self, problem: MatmulProblem) -> str:
@@ -123,7 +123,8 @@ def _over_pointers(function: FunctionType, arrays: tuple[tuple[DType, int], ...]
         values["carray"] = import_module(arrays_from).carray
     exec(f"def epilog(value, row, column{parameters}):\n    return function(value, row, column{passed})\n", values)
     made: FunctionType = values.pop("epilog")
-    made.__qualname__, made.__code__ = function.__qualname__, made.__code__.replace(
-        co_name=function.__code__.co_name, co_filename=function.__code__.co_filename, co_firstlineno=function.__code__.co_firstlineno
-    )  # fmt: skip  # so that errors point to the user's lines
+    made.__qualname__, made.__code__ = (
+        function.__qualname__,
+        made.__code__.replace(co_name=function.__code__.co_name, co_filename=f"<{__name__}>"),  # errors quote the user's own lines
+    )
     return made

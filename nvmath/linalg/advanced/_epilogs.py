@@ -161,7 +161,10 @@ def require_mapping(inputs: Any) -> None:
         It is no dict.
     """
     if inputs is not None and not isinstance(inputs, Mapping):
-        raise TypeError(f"epilog_inputs must be None or a dict of arrays by name, not {type(inputs).__name__}.")
+        raise TypeError(
+            f"epilog_inputs must be None or a dict of arrays by name, not {type(inputs).__name__}. Pass a bias as "
+            "epilog_inputs={'bias': bias}; the table in the documentation of Matmul.plan has the names that each epilog needs."
+        )
 
 
 def check_epilog_inputs(epilog: Epilog, inputs: Mapping[str, Any] | None) -> dict[str, Any]:

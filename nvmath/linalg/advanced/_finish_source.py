@@ -20,7 +20,7 @@ VALUE: Final = {
 }  # fmt: skip
 """In which type it is computed with."""
 
-_CONVERSIONS: Final = """
+CONVERSIONS: Final = """
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
 __device__ inline float widen(half_bits h) { float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits)); return f; }
@@ -64,7 +64,7 @@ template <class Z> __device__ inline V add_scaled(V a, const double* beta, Z c) 
 }
 """
 
-_TANH: Final = """
+TANH: Final = """
 __device__ inline V bent(V x) { return tanh((V)0.7978845608028654 * (x + (V)0.044715 * x * x * x)); }
 """
 
@@ -137,11 +137,11 @@ def finish_source(
     ]
     bits = {axis: " + bit" if grain.along == axis else "" for axis in ("row", "column")}
     declared = "" if problem.epilog.function is None else _declaration(len(problem.arrays))
-    return f"""{_CONVERSIONS}
+    return f"""{CONVERSIONS}
 typedef {value} V;
 typedef {"double" if "double" in value else "float"} P;
 typedef unsigned {"long long" if wide else "int"} index;
-{_REAL if value in ("float", "double") else _COMPLEX}{_TANH if "bent(" in body else ""}{declared}
+{_REAL if value in ("float", "double") else _COMPLEX}{TANH if "bent(" in body else ""}{declared}
 struct alignas(16) SourcePack {{ {STORAGE[parts[0].matrix.dtype.name]} at[{grain.elements}]; }};
 struct alignas(16) TargetPack {{ {STORAGE[parts[1].matrix.dtype.name]} at[{grain.elements}]; }};
 struct Arguments {{
@@ -239,7 +239,7 @@ def _locate(k: int, steps: list[str]) -> str:
 
 def sum_source(source: DType, target: DType, rank: int) -> str:
     """Return the text of sums: one block for each."""
-    return f"""{_CONVERSIONS}
+    return f"""{CONVERSIONS}
 typedef double V;  // many terms of one sign: in single precision the sum would be off by more than its last digits
 struct Arguments {{
     const {STORAGE[source.name]}* source;

@@ -1,4 +1,4 @@
-"""A product on a GPU: cuBLASLt, and the kernel for what it cannot do."""
+"""A product on a GPU: cuBLASLt, the kernel for what it cannot do, and those that autotuning found to be faster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ..._core.arrays import Adapter
 from ..._core.layout import size
 from ..._core.place import Cuda
 from ..._core.route import Launch
+from ...bindings._errors import LibraryNotFoundError
 from ...bindings._load import find_library
+from ...bindings._nvrtc import NvrtcError
 from ...bindings.cublasLt import cuBLASLtError
 from .._buffers import Buffers
 from . import _records as records
@@ -23,6 +25,7 @@ from ._options import MatmulOptions
 from ._preferences import MatmulPlanPreferences
 from ._problem import MatmulProblem
 from ._scalars import Scalars
+from ._skinny import Skinny
 from ._split import Rest, approximates, by_library, by_ourselves, needs_more_k, rounds_between
 from ._types import check_version
 
@@ -48,6 +51,9 @@ class GpuMatmulPlan:
         self.nbytes = 0
         check_place(problem, place)
         check_version(problem.compute_type)
+        self.skinny = Skinny(problem, names, scalars, place, options.sm_count_target or 0)
+        self.preferences = preferences
+        self._check_own(algorithms or ())
 
         def make(product: MatmulProblem, chosen: tuple[Algorithm, ...] | None) -> CublasLtPlan:
             mine = tuple(name for name in names if _uses(product, name))
@@ -59,6 +65,26 @@ class GpuMatmulPlan:
         self.idle: CublasLtPlan | None = None  # the product when alpha is 0 and the factors matter all the same
         self.rest = rest
         self.finish = None if rest is None else self._finish(rest)
+
+    def _check_own(self, algorithms: tuple[Algorithm, ...]) -> None:
+        """Compile those kernels of our own that are asked for, or say that one cannot be used."""
+        for each in algorithms:
+            if each.own is None:
+                continue
+            why = "It comes from another product or another version"
+            try:
+                if self.skinny.launch(each.own) is not None:
+                    continue
+            except (LibraryNotFoundError, NvrtcError) as error:
+                why = f"It cannot be compiled here: {str(error).rstrip('.')}"
+            raise NoAlgorithmError(
+                f"{each!r} cannot compute this product: {self.problem}. {why}. Leave algorithms out and the library chooses."
+            )
+
+    def rivals(self) -> tuple[Algorithm, ...]:
+        """Return kernels of our own that autotuning shall measure beside the algorithms of the library."""
+        known = {each.own for each in self.algorithms}
+        return tuple(each for each in self.skinny.rivals(self.preferences) if each.own not in known)
 
     def _finish(self, rest: Rest) -> Finish | None:
         """Make the kernel of what is left to do."""
@@ -85,12 +111,13 @@ class GpuMatmulPlan:
             kept = records.find(problem, self.place, options, preferences)
             if kept is not None:
                 try:
+                    self._check_own(kept)
                     return self._divided(make, kept, options, preferences, logger)
                 except (cuBLASLtError, NoAlgorithmError):
                     logger.info("What autotuning kept for this product cannot be used any more: %s.", problem)
         exact = rounds_between(problem) or approximates(problem)
         if exact and find_library("nvrtc") is None:
-            what = "GELU is approximated" if approximates(problem) else "the sum with C is rounded before the bias is added"
+            what = "GELU is approximated" if approximates(problem) else "a sum is rounded before the bias is added"
             logger.warning("Since NVRTC is not installed, %s by cuBLASLt: %s.", what, problem)
             exact = False
         if not (exact or needs_more_k(problem)):
@@ -141,6 +168,9 @@ class GpuMatmulPlan:
 
     def launch(self, algorithm: Algorithm | None = None) -> Launch:
         """Return the function that computes everything on a stream."""
+        first = algorithm or next(iter(self.algorithms), None)
+        if first is not None and first.own is not None:
+            return self._own_launch(first.own)
         product = self._launch(self.product, algorithm, self.rest, self.finish)
         if self.rest is not None or not self.problem.epilog.sums_factors:
             return product
@@ -156,6 +186,12 @@ class GpuMatmulPlan:
             idle[0](*arguments)
 
         return run
+
+    def _own_launch(self, number: int) -> Launch:
+        """A kernel of our own, which does the whole product."""
+        made = self.skinny.launch(number)
+        assert made is not None  # it was checked when it was given or proposed
+        return made
 
     def _idle_launch(self) -> Launch:
         """The product when alpha is 0, for an epilog that sums the factors up all the same: by kernels of our own."""

@@ -65,7 +65,7 @@ def compute_and_scale(options: MatmulOptions) -> tuple[int, int]:
     scale = CudaDataType.CUDA_R_32I if options.scale_type is None else options.scale_type
     if compute not in _COMPUTE or scale != CudaDataType.CUDA_R_32I:
         raise ValueError(
-            f"The compute type {MatmulComputeType(compute).name} with the scale type {CudaDataType(scale).name} is not supported for "
+            f"The compute type {MatmulComputeType(compute).name} with the scale type {CudaDataType(int(scale)).name} is not supported for "
             "operands of int8. Use COMPUTE_32I, COMPUTE_32I_PEDANTIC with CUDA_R_32I."
         )
     return int(compute), int(scale)

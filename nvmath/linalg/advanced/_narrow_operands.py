@@ -63,19 +63,29 @@ def scale_operands(
     ValueError
         A number is given where each block has a scale.
     """
-    if scales is None:
+    given = _given(scales)
+    if not given:
         return {}
-    values = coerce(MatmulQuantizationScales, scales, "quantization_scales")
     if not narrow:
         logger.warning(_IGNORED)
         return {}
-    given = {name: getattr(values, name) for name in SCALES}
     with _on_stream(adapter, device, stream):
         return {
-            SCALES[name]: _operand(name, value, adapter, device, options.block_scaling)
-            for name, value in given.items()
-            if value is not None
+            SCALES[name]: _operand(name, value, adapter, device, options.block_scaling) for name, value in given.items()
         }
+
+
+def _given(scales: Any) -> dict[str, Any]:
+    """Return the scales that are there, by operand."""
+    if scales is None:
+        return {}
+    values = coerce(MatmulQuantizationScales, scales, "quantization_scales")
+    return {name: value for name in SCALES if (value := getattr(values, name)) is not None}
+
+
+def none_if_empty(scales: Any) -> Any:
+    """Return scales as they are, and None when there is none in them."""
+    return scales if _given(scales) else None
 
 
 def split_inputs(

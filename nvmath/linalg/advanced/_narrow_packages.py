@@ -110,7 +110,8 @@ class TorchPackage:
 
     def names(self, dtype: Any) -> str | None:
         """Return the name of what somebody passed as a dtype, None if it is none."""
-        return str(dtype).removeprefix("torch.") if isinstance(dtype, self.module.dtype) else None
+        known = isinstance(dtype, self.module.dtype | str)
+        return str(dtype).removeprefix("torch.") if known else None
 
     def strides(self, x: Any) -> tuple[int, ...]:
         return tuple(x.stride())
@@ -159,6 +160,11 @@ class TorchPackage:
         return float(smallest), float(magnitude.max()), bool(self.module.isfinite(magnitude).all())
 
     def move(self, x: Any, device: str) -> Any:
+        if device == "cuda" and not self.module.cuda.is_available():
+            raise RuntimeError(
+                "device='cuda' needs a GPU and a PyTorch that can use it, and torch.cuda.is_available() is False. Leave device out, and "
+                "the result is where the scales are."
+            )
         return x.to(device)
 
 

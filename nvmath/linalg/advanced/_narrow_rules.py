@@ -122,7 +122,7 @@ def specify(
             "Compute abs(result).max() instead."
         )
     aux_scale = any(is_narrow(matrix.dtype) for _, matrix in auxiliary)
-    _check_aux_scale(inputs.get(AUX_SCALE), aux_scale)
+    check_aux_scale(inputs.get(AUX_SCALE), aux_scale)
     if options.block_scaling:
         check_batches(*batches)
         kind = BlockScalingFormat.NVFP4 if a.dtype is FP4 else BlockScalingFormat.MXFP8
@@ -139,7 +139,14 @@ def specify(
     return Narrow(made, addend, None, options.result_amax, aux_scale, wishes.aux_amax)
 
 
-def _check_aux_scale(given: Operand | None, wanted: bool) -> None:
+def check_aux_scale(given: Operand | None, wanted: bool) -> None:
+    """Refuse a scale of an auxiliary output that is missing, or that nothing can be done with.
+
+    Raises
+    ------
+    ValueError
+        That is so.
+    """
     if wanted and given is None:
         raise ValueError(
             "The scale of the auxiliary output is not specified, but aux_type is a narrow-precision one. Pass "

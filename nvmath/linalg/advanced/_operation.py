@@ -15,6 +15,7 @@ from ..._core.operation import Operation, overlap
 from ..._core.place import Cuda
 from ..._core.route import Launch, Result, Route, Runner
 from .._matrix import Matrix, Operand
+from .._prepared import prepare
 from . import _auxiliary as auxiliary
 from ._algorithm import Algorithm
 from ._coerce import coerce
@@ -141,7 +142,14 @@ class MatmulOperation(Operation):
         made = super()._runner(request)
         if self._outputs is not None and made is not known:
             made = self._runners[request] = OutputsRunner(made, self._outputs)
+        if request is None and made is not known:
+            self._prepare()
         return made
+
+    def _prepare(self) -> None:
+        """Keep the whole product as one call, if it is no more than that."""
+        whole = getattr(self._plan_object, "whole", None)
+        prepare(self, None if whole is None else whole())
 
     def _writes_to(self, view: View) -> bool:
         """Kernels were chosen for a result that begins at a multiple of 16 bytes, as new ones do."""

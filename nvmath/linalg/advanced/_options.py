@@ -26,12 +26,13 @@ class MatmulOptions:
     ----------
     inplace : bool, default False
         Write the result into C.
-    compute_type : MatmulComputeType, optional
-        Precision of the accumulation; by default the natural one of the operands: float32 is never rounded to TF32.
-    scale_type : CudaDataType, optional
-        Type of `alpha` and `beta`.
-    result_type : CudaDataType, optional
-        Type of the result; by default that of C, or else of A.
+    compute_type : MatmulComputeType or str, optional
+        Precision of the accumulation, a member or its name, such as ``"32F_FAST_TF32"``; by default
+        the natural one of the operands: float32 is never rounded to TF32.
+    scale_type : CudaDataType or str, optional
+        Type of `alpha` and `beta`: a member, its name, or that of a dtype, such as ``"float32"``.
+    result_type : CudaDataType or str, optional
+        Type of the result, in the same way; by default that of C, or else of A.
     result_amax : bool, default False
         Also return the largest absolute value of the result before it is rounded, as ``"result_amax"`` (narrow results only).
     block_scaling : bool, default False
@@ -65,12 +66,14 @@ class MatmulOptions:
     >>> from nvmath.linalg.advanced import MatmulOptions
     >>> MatmulOptions(compute_type=68).compute_type.name
     'COMPUTE_32F'
+    >>> MatmulOptions(compute_type="32f_fast_tf32", result_type="float32")
+    MatmulOptions(compute_type=ComputeType.COMPUTE_32F_FAST_TF32, result_type=CudaDataType.CUDA_R_32F)
     """
 
     inplace: bool = False
-    compute_type: int | None = None
-    scale_type: int | None = None
-    result_type: int | None = None
+    compute_type: int | str | None = None
+    scale_type: int | str | None = None
+    result_type: int | str | None = None
     result_amax: bool = False
     block_scaling: bool = False
     sm_count_target: int | None = 0

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..._enums import CudaDataType
 from ...bindings import cublasLt
-from ._coerce import coerce, member, natural, shown
+from ._coerce import coerce, flags, member, natural, shown
 
 MatmulInnerShape = cublasLt.MatmulInnerShape
 MatmulReductionScheme = cublasLt.ReductionScheme
@@ -49,8 +49,8 @@ class MatmulEpilogPreferences:
 
     Parameters
     ----------
-    aux_type : CudaDataType, optional
-        Type of the values before GELU that ``GELU_AUX`` and ``GELU_AUX_BIAS`` give; by default that of the result.
+    aux_type : CudaDataType or str, optional
+        Type of the values before GELU that ``GELU_AUX`` and ``GELU_AUX_BIAS`` give, or its name; by default that of the result.
     aux_amax : bool, default False
         Return the largest absolute value of the auxiliary output too: for one in FP8 only.
 
@@ -66,7 +66,7 @@ class MatmulEpilogPreferences:
     False
     """
 
-    aux_type: int | None = None
+    aux_type: int | str | None = None
     aux_amax: bool = False
 
     def __post_init__(self) -> None:
@@ -88,12 +88,12 @@ class MatmulPlanPreferences:
 
     Parameters
     ----------
-    reduction_scheme_mask : MatmulReductionScheme or int, default MASK
-        The reduction schemes that split-K may use; combine them with ``|``.
+    reduction_scheme_mask : MatmulReductionScheme, int or str, default MASK
+        The reduction schemes that split-K may use; combine them, or their names in one text, with ``|``.
     max_waves_count : float, default 0.0
         Leave algorithms with more waves out; 0 for no limit.
-    numerical_impl_mask : MatmulNumericalImplFlags or int, default ALL
-        The kinds of instructions that may be used.
+    numerical_impl_mask : MatmulNumericalImplFlags, int or str, default ALL
+        The kinds of instructions that may be used; combine them, or their names in one text, with ``|``.
     limit : int, default 8
         Number of candidates that the library is asked for.
     epilog : MatmulEpilogPreferences or dict, optional
@@ -113,16 +113,20 @@ class MatmulPlanPreferences:
     2
     """
 
-    reduction_scheme_mask: int | None = MatmulReductionScheme.MASK
+    reduction_scheme_mask: int | str | None = MatmulReductionScheme.MASK
     max_waves_count: float | None = 0.0
-    numerical_impl_mask: int | None = MatmulNumericalImplFlags.ALL
+    numerical_impl_mask: int | str | None = MatmulNumericalImplFlags.ALL
     limit: int | None = 8
     epilog: MatmulEpilogPreferences | None = None
 
     def __post_init__(self) -> None:
         mask = int(MatmulReductionScheme.MASK)
         self.reduction_scheme_mask = natural(
-            mask if self.reduction_scheme_mask is None else self.reduction_scheme_mask,
+            mask
+            if self.reduction_scheme_mask is None
+            else flags(
+                MatmulReductionScheme, self.reduction_scheme_mask, "MatmulPlanPreferences.reduction_scheme_mask"
+            ),
             "MatmulPlanPreferences.reduction_scheme_mask",
         )
         if self.reduction_scheme_mask & ~mask:
@@ -132,7 +136,9 @@ class MatmulPlanPreferences:
             )
         self.max_waves_count = _waves(self.max_waves_count)
         self.numerical_impl_mask = natural(
-            _EVERYTHING if self.numerical_impl_mask is None else self.numerical_impl_mask,
+            _EVERYTHING
+            if self.numerical_impl_mask is None
+            else flags(MatmulNumericalImplFlags, self.numerical_impl_mask, "MatmulPlanPreferences.numerical_impl_mask"),
             "MatmulPlanPreferences.numerical_impl_mask",
         )
         if self.numerical_impl_mask > _EVERYTHING:

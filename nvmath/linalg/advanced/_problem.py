@@ -141,7 +141,9 @@ def specify(
     result = _result(first, second, addend, m, n, batch, dtype, options, epilog, keep)
     outputs = auxiliary.outputs(epilog, replace(result, dtype=plain), batch, wishes)
     narrow = None
-    if narrow_types.is_narrow(a.dtype):
+    if not narrow_types.is_narrow(a.dtype):
+        narrow_rules.check_aux_scale(inputs.get(narrow_types.AUX_SCALE), False)
+    else:
         narrow = narrow_rules.specify(
             first, second, result, plain, batch, inputs, options, (a.shape[:-2], b.shape[:-2]), outputs, wishes
         )

@@ -67,7 +67,7 @@ def coerce_format(value: Any) -> BlockScalingFormat:
         It is neither.
     """
     try:
-        return BlockScalingFormat(value)
+        return BlockScalingFormat(value.upper() if type(value) is str else value)
     except ValueError:
         raise ValueError(
             f"block_scaling_format must be a member of BlockScalingFormat, 'NVFP4' or 'MXFP8', not {value!r}."

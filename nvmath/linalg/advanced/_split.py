@@ -14,7 +14,6 @@ from ._epilogs import EPILOGS, NO_EPILOG, MatmulEpilog
 from ._problem import MatmulProblem
 from ._types import is_half_compute
 
-_FUSED_IN_GROUPS = ("GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
 _GROUP = 16
 
 
@@ -50,12 +49,11 @@ class Rest:
 def rounds_between(problem: MatmulProblem) -> bool:
     """Whether cuBLASLt rounds A B + C to 16 bits before it adds a bias.
 
-    Seen with cuBLASLt 13.1: the sum of two numbers that cancel is then off by more than one rounding. It does so with C, and with some
-    epilogs wherever not everything comes in groups of 16 bytes.
+    Seen with cuBLASLt 13.1: the sum of two numbers that cancel is then off by more than one rounding. It does so with C, and, depending on
+    epilog and extents, where not everything comes in groups of 16 bytes.
     """
-    if problem.d.dtype.bits != 16 or problem.bias is None:
-        return False
-    return problem.c is not None or (problem.epilog.name in _FUSED_IN_GROUPS and not _in_groups(problem))
+    concerned = problem.d.dtype.bits == 16 and problem.bias is not None
+    return concerned and (problem.c is not None or not _in_groups(problem))
 
 
 def _in_groups(problem: MatmulProblem) -> bool:

@@ -6,7 +6,7 @@ A product is allowed when its compute type, scale type and operands are in one r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ..._core.dtypes import DTYPES, DType
 from ..._enums import CudaDataType
@@ -112,6 +112,11 @@ def same_kind(name: str, dtype: DType, operands: DType) -> None:
     if operands in (integers.INT8, integers.INT32):
         integers.check_addend(name, dtype)
         return
+    if is_narrow(operands) and is_narrow(dtype):
+        raise ValueError(
+            f"The dtype of operand {name} is not supported: {dtype}. {name.capitalize()} has more bits than FP8 and FP4 operands: convert "
+            "it to float16 or bfloat16, or to float32 for a float32 result."
+        )
     check_dtype(name, dtype)
     if dtype.kind != operands.kind:
         part = f"{name}.real" if dtype.kind == "c" else f"a complex {name}"
@@ -163,7 +168,8 @@ def compute_and_scale(dtype: DType, options: MatmulOptions) -> tuple[int, int]:
     """
     if dtype is integers.INT8:
         return integers.compute_and_scale(options)
-    compute, scale = options.compute_type, options.scale_type
+    compute: Any = options.compute_type
+    scale: Any = options.scale_type
     if compute in _INTEGER:
         raise ValueError(
             f"The compute type {MatmulComputeType(compute).name} is not supported for operands of {dtype}: it is for int8."

@@ -14,6 +14,7 @@ from ..._core.options import available_threads
 from ..._core.route import Launch, Runner
 from .._gemm import host_library
 from .._matrix import ROW
+from .._prepared import Whole
 from ._blas import Call, as_passed, call_of, gemm_arguments
 from ._gemv import vector_form
 from ._kernels_host import diagonal_of, finisher, loader, view_of
@@ -51,11 +52,29 @@ class HostPlan:
             return lambda *pointers: None
         if not product.alone or product.routine == NOTHING or self.library.module is None:
             run = self._unless_idle(self._stepwise(product))
-        elif product.routine == "gemm" and not product.extents and vector_form(product) is None:
+        elif self._is_direct(product):
             run = self._direct(product)
         else:
             run = self._alone(product, self._call(product))
         return run if self.limited is None else self._within(self.limited, run)
+
+    def whole(self) -> Whole | None:
+        """Return the foreign call that is all of this product, or None if it takes more."""
+        product, values = self.product, self.scalars.values
+        if product is None or self.limited is not None or len(self.names) != 2 or values[0] == 0 or not self._is_direct(product):
+            return None
+        function, *head = gemm_arguments(product, self.library)
+        constants = np.array(values, self.scalars.array.dtype)
+        start, step = constants.ctypes.data, constants.itemsize
+        alpha, beta = values if constants.dtype.kind == "f" else (start, start + step)
+        tail = (alpha, 0, product.first.ld, 0, product.second.ld, beta, 0, product.target.ld)
+        places = tuple({product.first.name: 7, product.second.name: 9}[name] for name in self.names)
+        return Whole(function, (*head, *tail), (*places, 12), self.scalars.array, constants)
+
+    def _is_direct(self, product: Product) -> bool:
+        """Whether it is one call for two general matrices."""
+        alone = product.alone and product.routine == "gemm" and self.library.module is not None
+        return alone and not product.extents and vector_form(product) is None
 
     @staticmethod
     def _within(limit: Callable[[], AbstractContextManager[None]], run: Launch) -> Launch:

@@ -5,6 +5,7 @@
 
 import sys
 
+from ..._core.errors import IllConditionedWarning
 from ..._core.options import ExecutionCPU
 from . import _api
 from ._api import DirectSolver, InvalidDirectSolverState, direct_solver
@@ -27,7 +28,7 @@ from ._options import (
     HybridMemoryModeOptions,
     memory_estimates_dtype,
 )
-from ._residual import IllConditionedWarning, SingularSystemError
+from ._residual import SingularSystemError
 
 # Code written for the original finds InvalidDirectSolverState in a module of this name.
 sys.modules.setdefault(__name__ + ".direct_solver", _api)

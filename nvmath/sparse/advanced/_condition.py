@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import structural_rank
-from scipy.sparse.linalg import LinearOperator, lsqr, onenormest
+from scipy.sparse.linalg import lsqr
 
+from ..._core.condition import inverse_norm
 from ._pattern import Array, Assembly
 
 LARGEST_ERROR: Final = 0.1
@@ -17,9 +18,7 @@ LARGEST_ERROR: Final = 0.1
 
 
 def estimate(norm: float, n: int, dtype: str, solve: Callable[[Array, str], Array]) -> float:
-    """Estimate the condition number in the 1-norm, by Higham and Tisseur's block method as SciPy has it.
-
-    The true one is hardly ever more than three times as large.
+    """Estimate the condition number in the 1-norm. The true one is hardly ever more than three times as large.
 
     Parameters
     ----------
@@ -30,13 +29,9 @@ def estimate(norm: float, n: int, dtype: str, solve: Callable[[Array, str], Arra
     dtype : str
         Of the matrix.
     solve : callable
-        ``(b, op) -> x`` with ``op(a) x = b`` for columns (n, k), where `op` is N or H.
+        ``(b, op) -> x`` with ``op(a) x = b`` for a vector, where `op` is N or H.
     """
-    inverse = LinearOperator(
-        (n, n), matvec=lambda b: solve(b, "N"), rmatvec=lambda b: solve(b, "H"), matmat=lambda b: solve(b, "N"),
-        rmatmat=lambda b: solve(b, "H"), dtype=np.dtype(dtype),
-    )  # fmt: skip
-    return float(norm * onenormest(inverse))
+    return norm * inverse_norm(n, dtype, lambda b: solve(b, "N"), lambda b: solve(b, "H"))
 
 
 def whole(pattern: Assembly, data: Array, half: bool, hermitian: bool) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from enum import IntEnum
 from typing import Any, Final, Protocol
 
+from ..._core.lifetime import Closing
 from ...bindings import cudss
 from ._options import (
     DirectSolverFactorizationAlg,
@@ -16,7 +17,7 @@ from ._options import (
     DirectSolverReorderingAlg,
     DirectSolverSolveAlg,
     PivotType,
-    public_name,
+    member,
 )
 
 _ENUMS: Final[dict[str, type[IntEnum]]] = {
@@ -64,12 +65,12 @@ def coerce(name: str, value: Any) -> Any:
         It is none.
     """
     kind = _ENUMS.get(name)
+    if kind is not None:
+        return member(kind, value, name)
     try:
-        if kind is not None:
-            return kind(value)
         return float(value) if name in _FLOATS else operator.index(value)
     except (TypeError, ValueError):
-        what = f"a member of {public_name(kind)}" if kind else "a number" if name in _FLOATS else "an integer"
+        what = "a number" if name in _FLOATS else "an integer"
         raise ValueError(f"{name} must be {what}, not {value!r}.") from None
 
 
@@ -107,7 +108,7 @@ class HostConfig:
         """Nothing is owned."""
 
 
-class CudssConfig:
+class CudssConfig(Closing):
     """The settings in a configuration object of cuDSS."""
 
     handle = 0
@@ -173,9 +174,6 @@ class CudssConfig:
         if handle:
             cudss.config_destroy(handle)
 
-    def __del__(self) -> None:
-        self.close()
-
 
 def _setting(name: str, text: str) -> property:
     def get(self: Any) -> Any:
@@ -200,6 +198,14 @@ class _View:
         if not self._solver.valid_state:
             raise RuntimeError("The solver of this configuration has been freed.")
         return self._solver._config  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        if not self._solver.valid_state:
+            return f"<{type(self).__name__} of a solver that has been freed>"
+        names = [name for name, value in vars(type(self)).items() if isinstance(value, property)]
+        values = [self._config.get(name) for name in names]
+        told = (f"{name}={getattr(value, 'name', value)}" for name, value in zip(names, values, strict=True))
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
 class DirectSolverPlanConfig(_View):

@@ -11,7 +11,7 @@ from ...bindings import _cuda as driver
 from ...bindings import _nvrtc as nvrtc
 
 _THREADS: Final = 256
-_MAX_BLOCKS: Final = 1 << 16
+_MAX_BLOCKS: Final = 1 << 11  # enough for every multiprocessor, and few enough that the last step of a maximum costs nothing
 _MAX_ROWS: Final = 65535
 _INTEGERS: Final = {"int32": "int", "int64": "long long"}
 
@@ -40,22 +40,44 @@ __device__ inline value plus(value a, value b) {{ return a + b; }}
 __device__ inline value minus(value a, value b) {{ return a - b; }}
 #endif
 __device__ inline value mirrored(value a) {{ return HERMITIAN ? conjugate(a) : a; }}
-// Of numbers that are not negative, and NaN, the bits are ordered as the numbers, NaN last.
-__device__ inline void greatest(double* to, double a) {{
-    atomicMax((unsigned long long*)to, (unsigned long long)__double_as_longlong(fabs(a)));
+// Of numbers that are not negative, and NaN, the bits are ordered as the numbers, NaN last. All threads of a block call `greatest` with
+// what each of them has found, at the end: one of them writes.
+struct Greatest {{
+    unsigned long long bits = 0;
+    __device__ inline void operator()(double a) {{
+        const unsigned long long other = (unsigned long long)__double_as_longlong(fabs(a));
+        if (other > bits) bits = other;
+    }}
+}};
+__device__ inline void greatest(double* to, Greatest found) {{
+    __shared__ unsigned long long of_warps[32];
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (blockDim.x + 31) / 32;
+    for (int step = 16; step; step /= 2) {{
+        const unsigned long long other = __shfl_xor_sync(0xffffffffu, found.bits, step);
+        if (other > found.bits) found.bits = other;
+    }}
+    __syncthreads();  // the one before has been read
+    if (lane == 0) of_warps[warp] = found.bits;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (unsigned i = 1; i < warps; ++i) if (of_warps[i] > found.bits) found.bits = of_warps[i];
+    atomicMax((unsigned long long*)to, found.bits);
 }}
 #define EACH(i, n) long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x
 #define EACH_COLUMN(c, n) long long c = blockIdx.y; c < n; c += gridDim.y
 """
 
 SOURCES: Final = {
-    # y += a x for each column, and the largest row sum of |a| into worst[3]; y starts as 0
+    # y += a x for each column, and the largest row sum of |a| into worst[3]; y starts as 0. Columns take turns with `period` matrices,
+    # whose values are `step` elements apart
     "multiply": """
-extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* data,
-                               const value* xs, long long ld, value* ys, double* worst) {
+extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* values,
+                               long long period, long long step, const value* xs, long long ld, value* ys, double* worst) {
     for (EACH_COLUMN(c, count)) {
+        const value* data = values + c % period * step;
         const value* x = xs + c * ld;
         value* y = ys + c * n;
+        Greatest found;
         for (EACH(i, n)) {
             value sum = value();
             double norm = 0;
@@ -68,8 +90,65 @@ extern "C" __global__ void run(long long n, long long count, const offset* start
                 if (PART && j != i) add(y + j, times(mirrored(a), x[i]));
             }
             add(y + i, sum);
-            greatest(worst + 4 * c + 3, norm);
+            found(norm);
         }
+        greatest(worst + 4 * c + 3, found);
+    }
+}
+""",
+    # the largest elements of a x - b, of b and of x, and the largest row sum of |a|, into worst[0..3] for each column: of matrices of which
+    # all entries are there. Columns take turns with `period` matrices, whose values are `step` elements apart
+    "judge": """
+extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* values,
+                               long long period, long long step, const value* xs, long long x_ld, const value* bs, long long b_ld,
+                               double* worst) {
+    for (EACH_COLUMN(c, count)) {
+        const value* data = values + c % period * step;
+        const value* x = xs + c * x_ld;
+        Greatest residual, of_b, of_x, norm;
+        for (EACH(i, n)) {
+            const value b = bs[c * b_ld + i];
+            value sum = value();
+            double row = 0;
+            for (long long e = starts[i]; e < starts[i + 1]; ++e) {
+                const value a = data[e];
+                sum = plus(sum, times(a, x[columns[e]]));
+                row += size(a);
+            }
+            residual(size(minus(sum, b)));
+            of_b(size(b));
+            of_x(size(x[i]));
+            norm(row);
+        }
+        greatest(worst + 4 * c, residual);
+        greatest(worst + 4 * c + 1, of_b);
+        greatest(worst + 4 * c + 2, of_x);
+        greatest(worst + 4 * c + 3, norm);
+    }
+}
+""",
+    # y += a^T x for each column; the column sums of |a| are added up while it is done for the first one. All starts as 0
+    "multiply_transposed": """
+extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* data,
+                               const value* xs, long long ld, value* ys, double* sums) {
+    for (EACH_COLUMN(c, count)) {
+        for (EACH(i, n)) {
+            const value x = xs[c * ld + i];
+            for (long long e = starts[i]; e < starts[i + 1]; ++e) {
+                add(ys + c * n + columns[e], times(data[e], x));
+                if (c == 0) atomicAdd(sums + columns[e], size(data[e]));
+            }
+        }
+    }
+}
+""",
+    # the largest of some sums into worst[3], for each column
+    "largest": """
+extern "C" __global__ void run(long long n, long long count, const double* sums, double* worst) {
+    for (EACH_COLUMN(c, count)) {
+        Greatest found;
+        for (EACH(i, n)) found(sums[i]);
+        greatest(worst + 4 * c + 3, found);
     }
 }
 """,
@@ -78,12 +157,16 @@ extern "C" __global__ void run(long long n, long long count, const offset* start
 extern "C" __global__ void run(long long n, long long count, const value* xs, long long x_ld, const value* ys, const value* bs,
                                long long b_ld, double* worst) {
     for (EACH_COLUMN(c, count)) {
+        Greatest residual, of_b, of_x;
         for (EACH(i, n)) {
             const value b = bs[c * b_ld + i];
-            greatest(worst + 4 * c, size(minus(ys[c * n + i], b)));
-            greatest(worst + 4 * c + 1, size(b));
-            greatest(worst + 4 * c + 2, size(xs[c * x_ld + i]));
+            residual(size(minus(ys[c * n + i], b)));
+            of_b(size(b));
+            of_x(size(xs[c * x_ld + i]));
         }
+        greatest(worst + 4 * c, residual);
+        greatest(worst + 4 * c + 1, of_b);
+        greatest(worst + 4 * c + 2, of_x);
     }
 }
 """,
@@ -102,10 +185,10 @@ extern "C" __global__ void run(long long n, const long long* starts, const long 
     }
 }
 """,
-    # whether two arrays of 32-bit words differ
+    # whether 32-bit words differ from others that are repeated
     "differ": """
-extern "C" __global__ void run(long long n, const unsigned* one, const unsigned* other, unsigned* answer) {
-    for (EACH(i, n)) if (one[i] != other[i]) *answer = 1;
+extern "C" __global__ void run(long long n, long long period, const unsigned* one, const unsigned* other, unsigned* answer) {
+    for (EACH(i, n)) if (one[i % period] != other[i]) *answer = 1;
 }
 """,
     "conjugate": """

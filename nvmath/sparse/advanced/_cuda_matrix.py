@@ -71,6 +71,11 @@ class DeviceMatrix:
         slot, (one, two, three) = self.matrix.slot, self._begins
         return ptrs[slot] + one, ptrs[slot + 1] + two, ptrs[slot + 2] + three
 
+    def raw_of(self, matrix: Matrix, ptrs: Pointers) -> tuple[int, ...]:
+        """Those of another matrix of the batch."""
+        types = self.problem.offsets, self.problem.indices, self.problem.dtype
+        return tuple(ptrs[matrix.slot + i] + matrix.starts[i] * kind.itemsize for i, kind in enumerate(types))
+
     def analyse(self, ptrs: Pointers, stream: int, host: Pointers | None) -> None:
         """Read the pattern, check it, and put it in order if need be; `host` are addresses of the operands in host memory."""
         first, second = self.pattern(ptrs, stream, host)
@@ -107,6 +112,15 @@ class DeviceMatrix:
             )  # type: ignore[return-value]
         return tuple(fetch(ptr, n, kind, stream) for ptr, n, kind in zip(self.raw(ptrs), counts, types, strict=False))  # type: ignore[return-value]
 
+    def pattern_of(self, matrix: Matrix, host: Pointers) -> tuple[Array, Array]:
+        """Those of another matrix of the batch, which are in host memory."""
+        types = self.problem.offsets, self.problem.indices
+        addresses = self.raw_of(matrix, host)
+        first, second = (
+            array_at(ptr, (n,), (1,), kind) for ptr, n, kind in zip(addresses, matrix.counts, types, strict=False)
+        )
+        return first, second
+
     def _keep(self, ptrs: Pointers, first: Array, second: Array, stream: int, host: Pointers | None) -> None:
         """Keep a copy of the pattern, to compare with later: where the caller's is."""
         if host is not None:
@@ -118,18 +132,26 @@ class DeviceMatrix:
             driver.memcpy_device_to_device_async(copy, ptr, nbytes, stream)
             made.append((copy, nbytes))
         self._source = made
-        self._differ = Kernel(self.place.device_id, "differ", 4, dtype("float32"))
+        self._differ = Kernel(self.place.device_id, "differ", 5, dtype("float32"))
 
     def accepts(self, ptrs: Pointers, stream: int, host: Pointers | None) -> bool:
         """Whether the matrix still has the pattern that was planned."""
         if host is not None:
-            first, second = self.pattern(ptrs, stream, host)
-            return np.array_equal(self._source[0], first) and np.array_equal(self._source[1], second)
+            return self.equals(*self.pattern(ptrs, stream, host))
+        return self.repeats([[(ptr, 1)] for ptr in self.raw(ptrs)[:2]], stream)
+
+    def equals(self, first: Array, second: Array) -> bool:
+        """Whether a pattern in host memory is the one that was planned, which was there too."""
+        return np.array_equal(self._source[0], first) and np.array_equal(self._source[1], second)
+
+    def repeats(self, runs: list[list[tuple[int, int]]], stream: int) -> bool:
+        """Whether each of the two index arrays is the one that was planned: at addresses, so many times one behind the other."""
         answer, owner = self.adapter.allocate(4, self.place.device_id, stream)
         driver.memset_d8_async(answer, 0, 4, stream)
-        for (copy, nbytes), ptr in zip(self._source, self.raw(ptrs), strict=False):
-            if nbytes:
-                self._differ(stream, nbytes // 4, 1, nbytes // 4, copy, ptr, answer)
+        for (copy, nbytes), pieces in zip(self._source, runs, strict=True):
+            for ptr, count in pieces if nbytes else ():
+                words = nbytes // 4
+                self._differ(stream, count * words, 1, count * words, words, copy, ptr, answer)
         found = ctypes.c_uint(0)
         download(answer, ctypes.addressof(found), 4, stream)
         del owner
@@ -179,7 +201,12 @@ class DeviceMatrix:
 
     def judged(self, ptrs: Pointers, read: tuple[int, int, int]) -> tuple[int, int, int]:
         """Addresses of what residuals are computed with: the caller's arrays where they are by rows."""
-        return self.raw(ptrs) if self.by_rows else read
+        return read if self._assembled is None or not self.by_rows else self.raw(ptrs)
+
+    @property
+    def as_given(self) -> bool:
+        """Whether cuDSS reads the caller's arrays."""
+        return self._assembled is None
 
     @property
     def by_rows(self) -> bool:

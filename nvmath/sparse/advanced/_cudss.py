@@ -11,9 +11,11 @@ import numpy as np
 from ..._core import kernels
 from ..._core.arrays import Adapter
 from ..._core.layout import dense
+from ..._core.lifetime import Closing
+from ..._core.options import available_threads
 from ..._core.place import Cuda
 from ..._core.staging import upload
-from ...bindings import cudss
+from ...bindings import cudss, mkl_pardiso
 from ._condition import LARGEST_ERROR, error_of_known, estimate, unproven, whole
 from ._config import CudssConfig
 from ._cuda_kernel import Kernel
@@ -37,7 +39,7 @@ _STEPS: Final = 10
 """Steps of refinement when a solution is not good enough."""
 
 
-class CudssPlan:
+class CudssPlan(Closing):
     """One system on one GPU.
 
     Parameters
@@ -66,6 +68,8 @@ class CudssPlan:
 
     library = "cuDSS"
 
+    _system: Any = None
+
     def __init__(
         self, problem: SystemProblem, matrix: Matrix, place: Cuda, adapter: Adapter, config: CudssConfig, options: DirectSolverOptions,
         lease: Lease, *, memory: HybridMemoryModeOptions, hybrid: bool = False, blocking: bool = True, transposed: bool = False,
@@ -83,7 +87,8 @@ class CudssPlan:
         self._pending = False
         self._stale = False
         self._child: CudssPlan | None = None
-        self._system: Any = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
+        self._turns = not hybrid and problem.kind is Kind.GENERAL and CudssSystem.may_transpose()
+        self._system = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
 
     # --- phases -----------------------------------------------------------------------------------------------------------------------
 
@@ -202,10 +207,8 @@ class CudssPlan:
                 owners.append(owner)
             if conjugate is not None:
                 conjugate(stream, n * count, 1, n * count, source)
-            plan = self if op == "N" else self._transposed(ptrs, stream)
-            answer = plan._answer(ptrs, source, b_ld or n, target, x_ld or n, count, stream)
-            if plan is not self:
-                self._judgement, self._pending = plan._judgement, False
+            where = source, b_ld or n, target, x_ld or n, count, stream
+            answer = self._answer(ptrs, *where) if op == "N" else self._answer_transposed(ptrs, *where)
             if conjugate is not None:
                 conjugate(stream, n * count, 1, n * count, target)
             if unpack is not None:
@@ -214,25 +217,39 @@ class CudssPlan:
 
         return run
 
+    def _answer_transposed(self, ptrs: Pointers, *where: int) -> Answer:
+        """Solve with the transpose: with the factors that there are, if cuDSS can and does it well, else with its own."""
+        if self._turns:
+            try:
+                return self._answer(ptrs, *where, turned=True)
+            except (cudss.cuDSSError, SingularSystemError):
+                self._turns = False
+        plan = self._transposed(ptrs, where[-1])
+        answer = plan._answer(ptrs, *where)
+        self._judgement, self._pending = plan._judgement, False
+        return answer
+
     def _reduced(self, op: str) -> tuple[str, bool]:
         """Say whether to solve with the transpose, and whether with the conjugates of all numbers."""
         op, conjugated = reduced(self.problem.kind, self.problem.dtype.kind == "f", op)
         return ("T", not conjugated) if op == "H" else (op, conjugated)
 
-    def _answer(self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int) -> Answer:
+    def _answer(
+        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, *, turned: bool = False
+    ) -> Answer:
         """Solve as well as it can be done; return the judgement, if it could be waited for, and what to warn of."""
-        self._run(ptrs, b, b_ld, x, x_ld, count, stream)
+        self._run(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         self._judgement, self._pending = None, True
         if not (self.blocking or self.replaced or self._stale):
             return None, ""
         retry = self.options.on_failure != "raise"
         judgement = self._read(stream)
         if judgement.refused and retry:
-            judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream)
+            judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         if judgement.refused and retry:
             with suppress(SingularSystemError):  # the values may have changed since they were factorized
                 self._factorize(ptrs, stream)
-                judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream)
+                judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         if not judgement.refused:
             return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
         reason = explain(judgement, self.replaced, "cuDSS")
@@ -240,23 +257,33 @@ class CudssPlan:
             return judgement, reason
         raise SingularSystemError(reason)
 
-    def _solve(self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int) -> Judgement:
+    def _solve(
+        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, *, turned: bool
+    ) -> Judgement:
         """Solve with refinement, and judge. Blocks."""
         refines = self.options.on_failure != "raise"
         steps = self._system.settings.get("ir_num_steps")
-        self._run(ptrs, b, b_ld, x, x_ld, count, stream, max(steps, _STEPS) if refines else steps)
+        steps = max(steps, _STEPS) if refines else steps
+        self._run(ptrs, b, b_ld, x, x_ld, count, stream, steps, turned=turned)
         return self._read(stream)
 
     def _run(
-        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, steps: int | None = None
-    ) -> None:
-        """Solve and compute the residual, without waiting."""
+        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, steps: int | None = None,
+        *, turned: bool = False,
+    ) -> None:  # fmt: skip
+        """Solve and compute the residual, without waiting; `turned` with the transpose."""
         read = self._matrix.pointers(ptrs, stream)
         self._system.point(read)
         each = self.problem.dtype.itemsize if self.hybrid else 0
-        self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
-        assert self._residual is not None
-        self._residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
+        residual = self._residual
+        assert residual is not None
+        if turned:
+            with self._system.transposing():
+                self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
+            residual.launch_transposed(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
+        else:
+            self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
+            residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
 
     def _read(self, stream: int) -> Judgement:
         assert self._residual is not None
@@ -316,7 +343,22 @@ class CudssPlan:
             return self._condition(ptrs, stream)
         if name == "logdet":
             return slogdet(self._whole(ptrs, stream))
+        if name == "inertia":
+            return self._inertia(ptrs, stream)
         return self._system.info(name, self.problem.dtype)
+
+    def _inertia(self, ptrs: Pointers, stream: int) -> Any:
+        """What cuDSS counts; it was seen to answer (0, 0) where there was matching, and then the CPU counts."""
+        if self.problem.kind in DEFINITE:
+            return [self.n, 0]
+        found = self._system.info("inertia", self.problem.dtype)
+        if found.sum() == self.n:
+            return found
+        if not mkl_pardiso.present():
+            raise NotImplementedError("cuDSS does not tell the inertia of this matrix. Install MKL (pip install mkl).")
+        from ._pardiso import inertia
+
+        return inertia(self._whole(ptrs, stream), available_threads())
 
     def _condition(self, ptrs: Pointers, stream: int) -> float:
         norm, kept = float(abs(self._whole(ptrs, stream)).sum(axis=0).max()), self.judged(stream)
@@ -332,10 +374,10 @@ class CudssPlan:
         memory = [self.adapter.allocate(max(1, rows.nbytes), self.place.device_id, stream) for _ in range(2)]
         (source, _), (target, _) = memory
         upload(rows.ctypes.data, source, rows.nbytes, stream)
-        plan = self if op == "N" else self._transposed(ptrs, stream)
-        plan._run(
-            ptrs, source, self.n, target, self.n, len(rows), stream, 0 if self.options.on_failure == "raise" else _STEPS
-        )
+        turned = op != "N" and self._turns
+        plan = self if op == "N" or turned else self._transposed(ptrs, stream)
+        steps = 0 if self.options.on_failure == "raise" else _STEPS
+        plan._run(ptrs, source, self.n, target, self.n, len(rows), stream, steps, turned=turned)
         x = fetch(target, rows.size, dtype, stream).reshape(rows.shape)
         plan._pending = False
         memory.clear()
@@ -345,11 +387,9 @@ class CudssPlan:
 
     def close(self) -> None:
         """Queue everything for destruction, and give the handle back."""
+        if self._system is None:
+            return
         self._drop_child()
         self._matrix.close()
         self._drop_residual()
         self._system.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_system"):
-            self.close()

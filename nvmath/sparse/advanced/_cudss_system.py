@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from ..._core import memory_limit
@@ -18,7 +20,10 @@ from ._options import HybridMemoryModeOptions
 
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
 _COLUMN_MAJOR: Final = 0
-_MEMORY_MODE, _MEMORY_LIMIT, _REGISTER = (11, "i", 4), (12, "q", 8), (13, "i", 4)
+_MEMORY_MODE, _MEMORY_LIMIT, _REGISTER, _BATCH_SIZE = (11, "i", 4), (12, "q", 8), (13, "i", 4), (18, "i", 4)
+_SOLVE_MODE: Final = (4, "i", 4)
+_TRANSPOSES: Final = (1, 0)
+"""From this version on cuDSS solves with the transpose as well; 0.8 knows the setting, and no value of it but 0."""
 
 
 class CudssSystem:
@@ -46,7 +51,8 @@ class CudssSystem:
         self._config = config  # or a copy with matching
         self.lease: Lease | None = lease.share()
         self._matrix = 0
-        self._sides: dict[tuple[int, int, int], int] = {}
+        self._pointed: tuple[int, ...] = ()  # where the descriptor of the matrix points to
+        self._sides: dict[tuple[int, int, int], list[int]] = {}  # descriptors, and where they point to
         self.data: Any = None
         try:
             self.data = CudssData(lease)
@@ -80,18 +86,38 @@ class CudssSystem:
         self._allow_host_memory()
         self._config.set("matching_algorithm", Matching.MAX_DIAG_PRODUCT)
 
+    def batch(self, count: int) -> None:
+        """From now on the values, b and x of so many systems lie one behind the other; the other settings are those of now."""
+        self.unmatch()
+        self._config = self.settings.twin()
+        self._config.put(_BATCH_SIZE, count)
+
     def unmatch(self) -> None:
         """Use the settings of the solver again."""
         if self._config is not self.settings:
             self._config.close()
             self._config = self.settings
 
+    @staticmethod
+    def may_transpose() -> bool:
+        """Whether cuDSS solves with the transpose of a matrix that is factorized."""
+        return tuple(cudss.get_property(part) for part in range(2)) >= _TRANSPOSES
+
+    @contextmanager
+    def transposing(self) -> Iterator[None]:
+        """Solve with the transpose meanwhile."""
+        self._config.put(_SOLVE_MODE, 1)
+        try:
+            yield
+        finally:
+            self._config.put(_SOLVE_MODE, 0)
+
     # --- descriptors and phases ---------------------------------------------------------------------------------------------------------
 
     def describe(self, matrix: DeviceMatrix, read: tuple[int, int, int]) -> None:
         """Make the descriptor of a matrix with another pattern."""
         self._drop_descriptors()
-        self.data.indices = matrix.indices
+        self.data.indices, self._pointed = matrix.indices, read
         self._matrix = cudss.matrix_create_csr(
             self.n, self.n, matrix.nnz, read[0], 0, read[1], read[2], matrix.offsets.code, matrix.indices.code, self.code,
             int(matrix.kind), int(matrix.part), 0,
@@ -99,18 +125,20 @@ class CudssSystem:
 
     def point(self, read: tuple[int, int, int]) -> None:
         """Let the descriptor of the matrix point to arrays of the same pattern."""
-        cudss.matrix_set_csr_pointers(self._matrix, read[0], 0, read[1], read[2])
+        if read != self._pointed:
+            cudss.matrix_set_csr_pointers(self._matrix, read[0], 0, read[1], read[2])
+            self._pointed = read
 
     def side(self, which: int, ptr: int, ld: int, count: int) -> int:
         """The descriptor of b (0) or x (1) with some leading dimension, at an address."""
         key = which, ld, count
         made = self._sides.get(key)
         if made is None:
-            made = cudss.matrix_create_dn(self.n, count, ld, ptr, self.code, _COLUMN_MAJOR)
-            self._sides[key] = made
-        else:
-            cudss.matrix_set_values(made, ptr)
-        return made
+            made = self._sides[key] = [cudss.matrix_create_dn(self.n, count, ld, ptr, self.code, _COLUMN_MAJOR), ptr]
+        elif made[1] != ptr:
+            cudss.matrix_set_values(made[0], ptr)
+            made[1] = ptr
+        return made[0]
 
     def info(self, name: str, dtype: DType) -> Any:
         """Return a piece of information."""
@@ -161,7 +189,7 @@ class CudssSystem:
     # --- the end ----------------------------------------------------------------------------------------------------------------------
 
     def _drop_descriptors(self) -> None:
-        for made in (*self._sides.values(), self._matrix):
+        for made in (*(made for made, _ in self._sides.values()), self._matrix):
             if made:
                 discard(cudss.matrix_destroy, made)
         self._sides.clear()

@@ -45,8 +45,8 @@ class Engine:
         """Plan the factorization of a pattern."""
         raise AssertionError
 
-    def factorize(self, values: Array) -> None:
-        """Factorize values, or raise that the matrix is singular."""
+    def factorize(self, values: Array, *, anyway: bool = False) -> None:
+        """Factorize values, or raise that the matrix is singular; with `anyway` only if nothing comes near to factors."""
         raise AssertionError
 
     def solve(self, values: Array, b: Array, x: Array, steps: int, op: str) -> None:

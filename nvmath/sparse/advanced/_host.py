@@ -146,7 +146,7 @@ class HostPlan:
         """Factorize by the first means, however bad that may be; tell whether there are factors."""
         try:
             self._change(0, data)
-            self._factorize_values(data)
+            self._factorize_values(data, anyway=True)
         except SingularSystemError:
             return False
         self.factorized = True
@@ -164,9 +164,9 @@ class HostPlan:
             if not self._climb(data):
                 return
 
-    def _factorize_values(self, data: Array) -> None:
+    def _factorize_values(self, data: Array, *, anyway: bool = False) -> None:
         values = self._source.values(data)
-        self._engine.factorize(values)
+        self._engine.factorize(values, anyway=anyway)
         # A library that does not refine asks for values and does not read them: these, if they had to be put in order, are at hand.
         self._factorized = None if self._source.trivial else values
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ._options import DirectSolverMatchingAlg, memory_estimates_dtype
+from ._options import DirectSolverMatrixType as Kind
 
 
 class _Info:
     __slots__ = ("_solver",)
+    _shown: ClassVar[tuple[str, ...]] = ()
+    """What its text tells."""
 
     def __init__(self, solver: Any) -> None:
         self._solver = solver
@@ -25,6 +29,17 @@ class _Info:
         if factorized and not solver._plan_object.factorized:
             raise RuntimeError("factorize() must be called first.")
         return solver._plan_object.info(name, ptrs)
+
+    def __repr__(self) -> str:
+        solver, name = self._solver, type(self).__name__
+        plan = solver._plan_object
+        if not solver.valid_state or plan is None:
+            return f"<{name} of a solver that {'is not planned' if solver.valid_state else 'has been freed'}>"
+        told = [plan.description]
+        if plan.factorized:
+            with suppress(RuntimeError):  # nothing is asked of a GPU while a graph is being captured
+                told += [f"{shown}={plan.info(shown, solver._ptrs)}" for shown in self._shown]
+        return f"<{name}: {', '.join(told)}>"
 
     def _indices(self, name: str, *, factorized: bool = False) -> Any:
         return np.array(self._get(name, factorized=factorized), self._solver._problem.indices.name)
@@ -97,6 +112,7 @@ class DirectSolverFactorizationInfo(_Info):
     """
 
     __slots__ = ()
+    _shown = ("lu_nnz", "npivots")
 
     @property
     def info(self) -> int:
@@ -115,7 +131,17 @@ class DirectSolverFactorizationInfo(_Info):
 
     @property
     def inertia(self) -> Any:
-        """Numbers of positive and negative eigenvalues; (0, 0) for a general matrix. For a batch one row for each system."""
+        """Numbers of positive and negative eigenvalues of a real symmetric or a Hermitian matrix. For a batch one row for each system.
+
+        Of matrices of another kind they are not real numbers, and ``RuntimeError`` is raised.
+        """
+        self._get("info", factorized=True)
+        problem = self._solver._problem
+        if problem.kind is Kind.GENERAL or (problem.kind is Kind.SYMMETRIC and problem.dtype.kind == "c"):
+            raise RuntimeError(
+                f"inertia is known of real symmetric and of Hermitian matrices, but a is {problem.dtype} and "
+                f"{problem.kind.name}. Say what it is with options.sparse_system_type."
+            )
         return self._indices("inertia", factorized=True)
 
     @property

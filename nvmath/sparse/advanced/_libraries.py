@@ -44,32 +44,15 @@ def make_plan(solver: Any) -> SystemsPlan:
 
 
 def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
-    from ._cudss import CudssPlan
-    from ._cudss_handle import Lease
-    from ._order import Order
+    from ._cudss_systems import plan_systems
     from ._threading import threading_library
 
-    problem, options = solver._problem, solver.options
     memory = getattr(solver._asked, "hybrid_memory_mode_options", None) or HybridMemoryModeOptions()
-    hybrid = isinstance(solver._asked, ExecutionHybrid)
-    plans: list[CudssPlan] = []
     with place.current():
-        order = Order(place, solver._adapter)
-        lease = Lease(order, threading_library(options), options.handle)
-        try:
-            for matrix in problem.matrices:
-                plan = CudssPlan(
-                    problem, matrix, place, solver._adapter, solver._config, options, lease, memory=memory, hybrid=hybrid,
-                    blocking=solver.blocking,
-                )  # fmt: skip
-                plans.append(plan)
-        except BaseException:
-            for plan in plans:
-                plan.close()
-            raise
-        finally:
-            lease.close()
-    return SystemsPlan(problem, plans, order=order)
+        return plan_systems(
+            solver._problem, place, solver._adapter, solver._config, solver.options, threading_library(solver.options), memory,
+            hybrid=isinstance(solver._asked, ExecutionHybrid), blocking=solver.blocking,
+        )  # fmt: skip
 
 
 def _on_the_cpu(solver: Any) -> SystemsPlan:

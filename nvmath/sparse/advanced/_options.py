@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, ClassVar, Final, Literal
 
@@ -32,6 +33,30 @@ def public_name(kind: type[Any]) -> str:
     return "nvmath.bindings.cudss.PivotType" if kind is PivotType else f"DirectSolver{kind.__name__}"
 
 
+def member(kind: type[IntEnum], value: Any, what: str) -> IntEnum:
+    """Return a member of an enumeration, given as such, as its number, or as its name in any letter case.
+
+    Raises
+    ------
+    ValueError
+        There is none; the text names the nearest one that there is.
+    """
+    if not isinstance(value, str):
+        try:
+            return kind(value)
+        except ValueError:
+            raise ValueError(f"{what} must be a member of {public_name(kind)} or its name, not {value!r}.") from None
+    names = {name.removeprefix("PIVOT_"): one for name, one in kind.__members__.items()}
+    key = value.strip().upper().replace("-", "_").removeprefix("PIVOT_")
+    if key not in names:
+        near = get_close_matches(key, names, 1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"{what} must be a member of {public_name(kind)} or its name, not {value!r}.{meant} There are {join(names)}."
+        )
+    return names[key]
+
+
 memory_estimates_dtype: Final = np.dtype(
     [
         ("permanent_device_memory", "<u8"),
@@ -51,9 +76,9 @@ class DirectSolverOptions:
 
     Parameters
     ----------
-    sparse_system_type : DirectSolverMatrixType, default GENERAL
+    sparse_system_type : DirectSolverMatrixType or str, default GENERAL
         What is known of the matrix: general, symmetric, Hermitian, or positive definite (SPD real, HPD complex).
-    sparse_system_view : DirectSolverMatrixViewType, default FULL
+    sparse_system_view : DirectSolverMatrixViewType or str, default FULL
         Which part of a symmetric or Hermitian matrix is read: all of it, or one triangle.
     multithreading_lib : str, optional
         On a GPU: path of cuDSS's threading library; by default what ``CUDSS_THREADING_LIB`` names, or the one that lies next to cuDSS.
@@ -79,10 +104,12 @@ class DirectSolverOptions:
     >>> kind = nvmath.sparse.advanced.DirectSolverMatrixType.SPD
     >>> nvmath.sparse.advanced.DirectSolverOptions(sparse_system_type=kind).blocking
     'auto'
+    >>> nvmath.sparse.advanced.DirectSolverOptions(sparse_system_type="spd").sparse_system_type is kind
+    True
     """
 
-    sparse_system_type: IntEnum = DirectSolverMatrixType.GENERAL
-    sparse_system_view: IntEnum = DirectSolverMatrixViewType.FULL
+    sparse_system_type: IntEnum | int | str = DirectSolverMatrixType.GENERAL
+    sparse_system_view: IntEnum | int | str = DirectSolverMatrixViewType.FULL
     multithreading_lib: str | None = None
     logger: logging.Logger | None = None
     blocking: Literal[True, "auto"] = "auto"
@@ -94,13 +121,7 @@ class DirectSolverOptions:
             ("sparse_system_type", DirectSolverMatrixType),
             ("sparse_system_view", DirectSolverMatrixViewType),
         ):
-            value = getattr(self, name)
-            try:
-                setattr(self, name, kind(value))
-            except ValueError:
-                raise ValueError(
-                    f"DirectSolverOptions.{name} must be a member of {public_name(kind)}, not {value!r}."
-                ) from None
+            setattr(self, name, member(kind, getattr(self, name), f"DirectSolverOptions.{name}"))
         if self.blocking is not True and self.blocking != "auto":
             raise ValueError(
                 f"DirectSolverOptions.blocking must be one of {join((True, 'auto'))}, not {self.blocking!r}."
@@ -208,11 +229,11 @@ class DirectSolverPlanPreferences:
     """
 
     host_nthreads: int | None = None
-    reordering_algorithm: IntEnum | int | None = None
-    pivot_type: IntEnum | int | None = None
+    reordering_algorithm: IntEnum | int | str | None = None
+    pivot_type: IntEnum | int | str | None = None
     pivot_threshold: float | None = None
     max_nnz: int | None = None
-    matching_algorithm: IntEnum | int | None = None
+    matching_algorithm: IntEnum | int | str | None = None
     nd_min_levels: int | None = None
     use_superpanels: int | bool | None = None
 
@@ -227,8 +248,8 @@ class DirectSolverFactorizationPreferences:
         None leaves the library's default.
     """
 
-    factorization_algorithm: IntEnum | int | None = None
-    pivot_eps_algorithm: IntEnum | int | None = None
+    factorization_algorithm: IntEnum | int | str | None = None
+    pivot_eps_algorithm: IntEnum | int | str | None = None
     pivot_eps: float | None = None
 
 
@@ -242,7 +263,7 @@ class DirectSolverSolutionPreferences:
         None leaves the library's default.
     """
 
-    solution_algorithm: IntEnum | int | None = None
+    solution_algorithm: IntEnum | int | str | None = None
     ir_num_steps: int | None = None
 
 
@@ -272,4 +293,5 @@ def coerce_execution(value: Any) -> Any:
             f"The execution {value!r} is not one of {join(_EXECUTIONS)}. Pass one of these names, a dict like "
             '{"name": "cuda", "device_id": 1}, or an ExecutionCUDA, ExecutionHybrid or ExecutionCPU object.'
         )
-    return kind(**arguments)
+    known = (one.name for one in fields(kind))
+    return kind(**options.named(arguments, known, f"An execution on {value!r}"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from math import log10
 from typing import Any, Final
 
@@ -11,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.fork import children
+from ..._core.lifetime import Closing
 from ..._core.options import available_threads
 from ...bindings import mkl_pardiso
 from ...bindings._seam import pointer
@@ -65,7 +64,7 @@ def config() -> HostConfig:
     )
 
 
-class PardisoEngine(Engine):
+class PardisoEngine(Engine, Closing):
     """A matrix in MKL PARDISO.
 
     Parameters
@@ -125,8 +124,8 @@ class PardisoEngine(Engine):
             self._open = True
             self._call(_ANALYSE, values)
 
-    def factorize(self, values: Array) -> None:
-        """Factorize."""
+    def factorize(self, values: Array, *, anyway: bool = False) -> None:
+        """Factorize. It replaces zero pivots in any case."""
         self._set_pivoting()
         self._call(_FACTORIZE, values)
         self.pivots = self._pardiso.iparm[13]
@@ -194,10 +193,6 @@ class PardisoEngine(Engine):
             self._call(_RELEASE, None)
         self._open = False
 
-    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not exiting():  # then modules are half gone, and the memory goes with the process
-            self.close()
-
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
     def info(self, name: str) -> Any:
@@ -214,11 +209,7 @@ class PardisoEngine(Engine):
             case "npivots":
                 return iparm[13]
             case "inertia":
-                if self.kind in DEFINITE:
-                    return [n, 0]
-                return (
-                    [iparm[21], iparm[22]] if self.kind is Kind.SYMMETRIC and self.dtype.startswith("float") else [0, 0]
-                )
+                return [n, 0] if self.kind in DEFINITE else [iparm[21], iparm[22]]
             case "row_permutation" | "col_permutation":
                 return self._permutation
         raise NotImplementedError(f"{name} is not available from MKL PARDISO. On a GPU cuDSS gives it.")

@@ -17,10 +17,6 @@ class SingularSystemError(np.linalg.LinAlgError):
     """The system could not be solved: the matrix is singular, or not definite as was said, or nearly so."""
 
 
-class IllConditionedWarning(UserWarning):
-    """A solution is as good as the arithmetic allows, but the matrix is so ill-conditioned that few digits may be right."""
-
-
 class Verdict(IntEnum):
     """What a residual says."""
 

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from ..._core import log
-from ..._core.arrays import NEEDS_COPY, View, adapter_of
-from ..._core.errors import InvalidStateError
+from ..._core.errors import InvalidStateError, join
 from ..._core.fork import children
-from ..._core.operation import Operation, stream_handle
 from ..._core.options import ExecutionCPU, coerce_options
 from ..._core.place import Cuda
-from ..._core.route import Launch, Result, Route
-from ._config import (
-    Config,
-    DirectSolverFactorizationConfig,
-    DirectSolverPlanConfig,
-    DirectSolverSolutionConfig,
-    HostConfig,
-)
+from ._config import DirectSolverFactorizationConfig, DirectSolverPlanConfig, DirectSolverSolutionConfig, HostConfig
 from ._info import DirectSolverFactorizationInfo, DirectSolverPlanInfo
-from ._libraries import make_config, make_plan
-from ._operands import Stored, cut, is_packed, like, named, sides_like, take_all
+from ._libraries import make_config
+from ._life import Life
+from ._operands import Stored, cut, like, sides_like, take_all
 from ._options import DirectSolverOptions, ExecutionCUDA, ExecutionHybrid, coerce_execution
-from ._order import refuse_capture
-from ._problem import SystemProblem, differences, specify
-from ._residual import Judgement
 
-_OPERATIONS = ("N", "T", "H")
+_OPERATIONS: Final = {"N": "N", "T": "T", "H": "H", "C": "H"}
 
 
 class InvalidDirectSolverState(InvalidStateError):
     """A solver was used after it had been freed."""
 
 
-class DirectSolver(Operation):
+class DirectSolver(Life):
     """A solver of ``a @ x = b`` for a sparse matrix: planned once, factorized for each set of values, solved for each `b`.
 
     Parameters
@@ -87,8 +74,6 @@ class DirectSolver(Operation):
     """
 
     _invalid = InvalidDirectSolverState
-    _gpu_library = "cudss"
-    _config: Config
 
     def __init__(
         self,
@@ -109,121 +94,7 @@ class DirectSolver(Operation):
         self._config = make_config(self._place, self.options, self._asked)
         self._start(stream)
 
-    def _set_up(
-        self, stored: tuple[Stored, ...], sides: tuple[Any, ...], sequences: tuple[bool, bool], options: Any, asked: Any
-    ) -> None:
-        """Look at the operands, and specify the problem."""
-        self._asked = asked  # what was said of the execution
-        self._notes: dict[int, Judgement] = {}  # of the last solutions
-        self._package, self._sequences = stored[0].package, sequences
-        self._metas, self._count = tuple(one.meta for one in stored), 3 * len(stored)
-        operands = named(stored, sides, sequences)
-        if isinstance(asked, ExecutionHybrid):
-            asked = ExecutionCUDA(device_id=asked.device_id)
-        self._begin(operands, options, asked)
-
-    def _start(self, stream: Any) -> None:
-        """Take the operands in."""
-        self.valid_state = True
-        try:
-            self._hold(stream)
-        except BaseException:
-            self.valid_state = False
-            self._config.close()
-            raise
-        if self.logger.isEnabledFor(log.INFO):
-            self.logger.info(
-                "Specified: %s, operands on %s, execution on %s.", self._problem, self._device, self._place
-            )
-            self.logger.info(log.BLOCKING[self.blocking])
-
-    # --- answers to the life cycle ------------------------------------------------------------------------------------------------
-
-    def _specify(self, views: tuple[View, ...]) -> SystemProblem:
-        for name, view in zip(self._names[: self._count], views, strict=False):
-            if view.flags & NEEDS_COPY or not is_packed(view):
-                raise ValueError(
-                    f"The array {name} must be contiguous, aligned, of native byte order and without lazy conjugation. Pass a copy of a."
-                )
-        copied = tuple(self._route.across or untidy for untidy in self._route.untidy)
-        return specify(self._metas, self._sequences, views, copied, self.options)
-
-    def _make_plan(self) -> Any:
-        return make_plan(self)
-
-    def _result(self) -> Result:
-        return self._problem.result  # type: ignore[no-any-return]
-
-    def _launch(self, request: Any) -> Launch:
-        # Other right-hand sides need no new plan. It may be shared with clones in other threads, so it does not keep them.
-        return self._plan_object.launch(self._problem, request, self._notes)  # type: ignore[no-any-return]
-
-    def _drop_plan(self) -> None:
-        super()._drop_plan()
-        self._notes.clear()
-
-    def _same(self, old: SystemProblem, new: SystemProblem) -> str:
-        return differences(old, new)
-
-    def _replan(self, views: tuple[View, ...], problem: Any, route: Route, stream: Any = None) -> None:
-        """A new right-hand side needs no new plan; a new matrix gets one when the caller asks for it."""
-        if self._problem.matrix == problem.matrix:
-            self._runners.clear()
-        else:
-            self._drop_plan()
-
     # --- phases -------------------------------------------------------------------------------------------------------------------
-
-    def _check_operands(self) -> None:
-        self._check_valid()
-        if not self._objs:
-            raise RuntimeError(
-                "The operands of this DirectSolver have been released. Give it new ones with reset_operands() first."
-            )
-        self._now()
-
-    def _refuse_capture(self, stream: Any) -> None:
-        """Before anything is changed."""
-        if self._gpu is not None:
-            refuse_capture(self._gpu, stream_handle(self, stream))
-
-    def _now(self) -> tuple[int, ...]:
-        """Where the arrays of the matrix have got other memory, it may hold another pattern."""
-        before = self._ptrs[: self._count]
-        ptrs = super()._now()
-        if ptrs[: self._count] != before:
-            self._check_pattern(None)
-        return ptrs
-
-    def _host_ptrs(self) -> tuple[int, ...] | None:
-        """Addresses of the caller's operands, where they are in host memory."""
-        return tuple(self._look(obj)[0] for obj in self._objs) if self._device == "cpu" else None
-
-    def _in_place(self, stream: Any, work: Callable[..., Any]) -> Any:
-        """Do a phase: on the CPU, or on the GPU of the solver on the stream of the call."""
-        if not isinstance(self._place, Cuda):
-            return work(self._ptrs)
-        with self._place.current():
-            handle = stream_handle(self, stream)
-            refuse_capture(self._place, handle)
-            with self._adapter.on_stream(self._place.device_id, handle):
-                try:
-                    self._refresh(stream)
-                    found = work(self._ptrs, handle, self._host_ptrs())
-                except BaseException:
-                    with suppress(RuntimeError):  # memory must not go back while the GPU may still use it
-                        self._place.wait(handle)
-                    raise
-                if self.blocking:
-                    self._place.wait(handle)
-        return found
-
-    def _refresh(self, stream: Any) -> None:
-        """In hybrid execution the caller may have edited operands in host memory: copy them again."""
-        if isinstance(self._asked, ExecutionHybrid) and self._route.across:
-            for view, obj in zip(self._views, self._objs, strict=True):
-                view.obj = obj
-            self._hold(stream)
 
     def plan(self, *, stream: Any = None) -> DirectSolverPlanInfo:
         """Plan the factorization: order the matrix to limit fill-in. A later call plans anew, with the settings of that time.
@@ -295,14 +166,14 @@ class DirectSolver(Operation):
             self.logger.info("The matrix has been factorized: %s.", self._problem)
         return DirectSolverFactorizationInfo(self)
 
-    def solve(self, *, trans: Literal["N", "T", "H"] = "N", stream: Any = None) -> Any:
+    def solve(self, *, trans: Literal["N", "T", "H", "C"] = "N", stream: Any = None) -> Any:
         """Solve for the present right-hand sides.
 
         Parameters
         ----------
-        trans : {"N", "T", "H"}, default "N"
-            Solve with the matrix, with its transpose, or with its conjugate transpose. On a GPU the first transposed solution with
-            a general matrix factorizes the transpose as well.
+        trans : {"N", "T", "H", "C"}, default "N"
+            Solve with the matrix, with its transpose, or with its conjugate transpose (H, or C as in LAPACK). With cuDSS 0.8, which
+            solves with the matrix only, the first transposed solution with a general matrix factorizes the transpose as well.
         stream : optional
             Stream of GPU work.
 
@@ -316,7 +187,7 @@ class DirectSolver(Operation):
         InvalidDirectSolverState
             The object has been freed.
         ValueError
-            `trans` is none of the three.
+            `trans` is none of the four.
         RuntimeError
             The matrix is not planned and factorized, the operands have been released, or a CUDA graph is being captured on the stream.
         SingularSystemError
@@ -324,27 +195,22 @@ class DirectSolver(Operation):
             much since it was factorized.
         """
         self._check_operands()
-        if trans not in _OPERATIONS:
-            raise ValueError(f"trans must be one of 'N', 'T', 'H', not {trans!r}.")
+        op = _OPERATIONS.get(trans)
+        if op is None:
+            raise ValueError(f"trans must be one of {join(_OPERATIONS)}, not {trans!r}.")
         plan = self._plan_object
         if plan is None or not plan.factorized:
             missing = "plan() and factorize()" if plan is None else "factorize()"
             raise RuntimeError(f"{missing} must be called before solve().")
         if isinstance(self._place, Cuda):
             self._refresh(stream)
-        runner = self._ready.get(trans) or self._runner(trans)
+        runner = self._ready.get(op) or self._runner(op)
         if self.logger.isEnabledFor(log.INFO):
             made = self._run(runner, stream, False, None)
         else:
             made = runner(self._objs, self._ptrs, stream, None)
         pieces = self._problem.pieces
         return tuple(cut(made, piece) for piece in pieces) if pieces else made
-
-    def _plan_again(self) -> None:
-        """In a forked child: plan and factorize as the parent had."""
-        super()._plan_again()
-        self._plan_object.analyse(self._ptrs)
-        self._plan_object.factorize(self._ptrs)
 
     def clone_solver(self) -> Self:
         """Return a solver with the same operands and settings that shares the plan and the factors, for another thread. CPU only.
@@ -444,23 +310,6 @@ class DirectSolver(Operation):
                 raise TypeError(str(error)) from None
         if a is not None:
             self._check_pattern(stream)
-
-    def _check_replacements(self, objs: tuple[Any, ...]) -> None:
-        for name, obj, old in zip(self._names, objs, self._views, strict=True):
-            if obj is not None:
-                view = adapter_of(obj).view(obj)
-                if (view.device, view.dtype) != (old.device, old.dtype):
-                    raise TypeError(
-                        f"{name} was {old.dtype} on device {old.device}, so it cannot be replaced by {view.dtype} on {view.device}."
-                    )
-
-    def _check_pattern(self, stream: Any) -> None:
-        """After the matrix has been replaced: keep the plan only if it was made for this pattern."""
-        if self._plan_object is not None and not self._in_place(stream, self._plan_object.accepts):
-            self._drop_plan()
-            self.logger.warning(
-                "The pattern of the matrix differs from the one that was planned: call plan() and factorize() again."
-            )
 
     def reset_operands_unchecked(self, *, a: Any = None, b: Any = None, stream: Any = None) -> None:
         """Replace operands without any check; another pattern, layout or dtype gives undefined results.

@@ -70,8 +70,11 @@ class SuperluEngine(Engine):
         self._places = self._columns.data
         self._product: Product | None = None
 
-    def factorize(self, values: Array) -> None:
-        """Factorize; a definite matrix along its diagonal, which shows whether it is definite."""
+    def factorize(self, values: Array, *, anyway: bool = False) -> None:
+        """Factorize; a definite matrix along its diagonal, which shows whether it is definite.
+
+        With `anyway`, a matrix that has no factors gets those of one that is next to it, as from PARDISO.
+        """
         if not np.isfinite(values).all():
             raise SingularSystemError("The matrix a has infinities or NaN.")
         ordering = _ORDERINGS[self.config.get("reordering_algorithm")]
@@ -80,7 +83,13 @@ class SuperluEngine(Engine):
             self._factors = self._along_the_diagonal(matrix)
             self._check_definite()
         else:
-            self._factors = self._splu(matrix, permc_spec=ordering, diag_pivot_thresh=self._threshold())
+            keywords = {"permc_spec": ordering, "diag_pivot_thresh": self._threshold()}
+            try:
+                self._factors = self._splu(matrix, **keywords)
+            except SingularSystemError:
+                if not anyway:
+                    raise
+                self._factors = self._splu(_moved(matrix), **keywords)
         pivots = np.abs(self._factors.U.diagonal())
         eps = np.finfo(pivots.dtype).eps
         self.pivots = int((pivots <= len(pivots) * eps * pivots.max(initial=0)).sum())
@@ -162,12 +171,8 @@ class SuperluEngine(Engine):
         raise NotImplementedError(_MISSING.format(name))
 
     def _inertia(self) -> list[int]:
-        if self.kind is Kind.GENERAL:
-            return [0, 0]
         if self.kind in DEFINITE:
             return [self.pattern.n, 0]
-        if self.kind is Kind.SYMMETRIC and self.dtype.startswith("complex"):
-            return [0, 0]
         try:
             factors = self._along_the_diagonal(self._columns)
         except SingularSystemError:
@@ -178,3 +183,11 @@ class SuperluEngine(Engine):
             )
         signs = factors.U.diagonal().real
         return [int((signs > 0).sum()), int((signs < 0).sum())]
+
+
+def _moved(matrix: Any) -> Any:
+    """A matrix whose diagonal is moved by about what rounding does."""
+    size = np.abs(matrix.data).max(initial=0) or 1
+    return sparse.csc_array(
+        matrix + 100 * np.finfo(matrix.dtype).eps * size * sparse.eye_array(*matrix.shape, dtype=matrix.dtype)
+    )

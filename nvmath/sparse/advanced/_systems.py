@@ -11,10 +11,10 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from ..._core.errors import warn
+from ..._core.errors import IllConditionedWarning, warn
 from ._order import Order
 from ._problem import SystemProblem
-from ._residual import IllConditionedWarning, Judgement, SingularSystemError, worst
+from ._residual import Judgement, SingularSystemError, worst
 from ._sides import Side
 
 _SUMS: Final = frozenset({"lu_nnz", "npivots", "num_superpanels"})

@@ -12,9 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
-from nvmath.bindings import FunctionNotFoundError, LibraryNotFoundError, _bind, _cuda, _load, _seam, cufft
+import nvmath.bindings
+from nvmath.bindings import FunctionNotFoundError, LibraryNotFoundError, _bind, _cuda, _load, _seam, cufft, cusparse
 from nvmath.bindings._libraries import LIBRARIES, Candidate, LibraryRow
 
 ROWS = """
@@ -34,9 +36,8 @@ def check_status(status: int) -> None:
 
 def make_module(library: str) -> ModuleType:
     module: Any = ModuleType("toy_bindings")
-    bindings = _bind.Bindings(
-        library, module.__dict__, rows=ROWS, enums=ENUMS, prefix="toy_", on_error=check_status, error="RuntimeError"
-    )
+    module._ROWS, module._ENUMS = ROWS, ENUMS
+    bindings = _bind.Bindings(library, module.__dict__, prefix="toy_", on_error=check_status, error="RuntimeError")
     module._library = bindings
     module.__getattr__ = bindings.resolve
     module.__dir__ = bindings.names
@@ -157,6 +158,16 @@ def test_many_threads_build_one_function(toy_module: Any) -> None:
         thread.join()
     assert len(found) == 8
     assert len(set(map(id, found))) == 1
+
+
+def test_prepare_takes_a_function_of_a_library_that_is_not_open(toy_module: Any) -> None:
+    a = np.array([2.0])
+    call = _seam.prepare(toy_module.add, (0, 0, 3), (1, 0), (a,), lambda: np.zeros(1), b"")
+    table = _seam.table(np.ndarray)
+    _seam.enter(table, call)
+    assert call(a).tolist() == table(a).tolist() == [6.0]
+    assert _seam.can_prepare(toy_module.add)
+    assert not _seam.can_prepare(lambda a, b, times: None)
 
 
 def test_repeat_takes_a_function_of_a_library_that_is_not_open(toy_module: Any) -> None:
@@ -313,3 +324,30 @@ def test_the_entry_point_for_callbacks_follows_the_version(version: int, twelve:
     kept = cufft._callbacks[1, 0]  # cuFFT reads them when the plan is made
     assert kept[0] is library.calls[0][-4]
     assert kept[1] is library.calls[0][-1]
+
+
+def test_values_by_address_and_pointers_that_are_null(toy_module: Any, toy_row: LibraryRow) -> None:
+    module: Any = ModuleType("more")
+    module._ROWS = """
+sum_of = toy_sum(n: i64, i: i32*, q: null, f: f32*, d: null) -> f64
+filled = toy_fill(a: null, n: i32)
+"""
+    bindings = _bind.Bindings("toy", module.__dict__, prefix="toy_", on_error=check_status)
+    assert list(inspect.signature(bindings.sum_of).parameters) == ["n", "i", "f"]
+    assert bindings.sum_of(1, 3, 0.5) == 3.5
+    assert bindings.sum_of(n=1, f=2, i=-7) == -5
+    with pytest.raises(OverflowError, match=r"sum_of\(\).*'i'"):
+        bindings.sum_of(1, 2**31, 0)
+    assert bindings.filled(0) is None
+
+
+@pytest.mark.parametrize("module", ["cublasLt", "cufft", "cufftMp", "cusparse", "nccl"])
+def test_rows_that_are_written_by_hand_have_their_own_header(module: str) -> None:
+    """They came after the rows of the last version once, and seemed to belong to it."""
+    text = getattr(nvmath.bindings, module)._SPECIAL
+    assert next(line for line in text.splitlines() if line and not line.startswith("#")).startswith("@ ")
+
+
+def test_a_function_of_all_versions_is_not_said_to_be_of_the_newest() -> None:
+    assert "of versions" not in cusparse.sp_gemm_estimate_memory_buffersize2.__doc__
+    assert "of versions 12.8 and newer" in cusparse._library._sp_mv_op_buffer_size.__doc__

@@ -26,9 +26,13 @@ def edition(version: str, *functions: Function, **enums: dict[str, int]) -> pack
     return packages.Edition(version, Headers({f.name: f for f in functions}, dict(enums)))
 
 
-def written(target: Target, *editions: packages.Edition, rows: str = "") -> write.Written:
+def written(target: Target, *editions: packages.Edition, rows: str = "", special: str = "") -> write.Written:
     kept = [_rows.parse(row, "toy") for row, _ in _rows.index(rows, "toy").values()]
-    return write.write(target, list(editions), SimpleNamespace(rows=lambda: kept))
+    return write.write(
+        target,
+        list(editions),
+        SimpleNamespace(rows=lambda: kept, tables=SimpleNamespace(special=lambda: set(special.split()))),
+    )
 
 
 @pytest.fixture
@@ -85,6 +89,10 @@ def test_rows_that_are_there_are_kept_while_they_fit(target: Target) -> None:
     assert "alpha: f32[]" in written(target, edition("1.0", DO), rows=rows).rows
     changed = function("toyDoIt2", *DO.parameters[:2], ("alpha", CType("f64", 1, True)))
     assert "alpha: cbuf" in written(target, edition("1.0", changed), rows=rows).rows
+
+
+def test_rows_that_are_written_by_hand_are_left_out(target: Target) -> None:
+    assert "toyDoIt2" not in written(target, edition("1.0", CREATE, DO), special="toyDoIt2").rows
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from nvmath.bindings import LibraryNotFoundError, _load, _search
+from nvmath.bindings import LibraryNotFoundError, _libraries, _load, _search
 from nvmath.bindings._libraries import LIBRARIES, Candidate, LibraryRow
 from nvmath.bindings._versions import _packed, _words
 
@@ -256,6 +256,80 @@ def test_the_cuda_major_follows_torch_and_cupy(monkeypatch: pytest.MonkeyPatch) 
     runtime = SimpleNamespace(runtimeGetVersion=lambda: 13000)
     cupy.cuda = SimpleNamespace(runtime=runtime)  # type: ignore[attr-defined]
     assert _load._cuda_major([]) == "13"
+
+
+def test_a_file_that_is_named_is_known_by_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _load.find_library("numpy_openblas")
+    if path is None:
+        pytest.skip("this NumPy brings no OpenBLAS")
+    monkeypatch.setenv("NVMATH_BLAS_CPU_LIBRARY", path)
+    candidate = _load._candidates(_load.LIBRARIES["blas"], [])[0]
+    assert (candidate.flavour, candidate.files, candidate.symbols) == ("openblas", (path,), ("scipy_{wide}64_",))
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+def test_a_table_of_libraries() -> None:
+    text = """
+base | Base | tests | pip install base
+    version pair base_version
+    title The Base
+    symbols a_{stem}
+    file - libbase.so.1 base.dll libbase.dylib
+user | User | tests | pip install user      # a comment
+    cuda
+    override USER
+    needs base other
+    folders user/lib
+    like base
+    like base b_{stem} c_{stem}
+    file 13 libuser.so.2+libmore.so.2+?libx.so|liby.so
+        user.dll
+"""
+    known = _libraries._read(text)
+    base, user = known["base"], known["user"]
+    assert (base.title, base.serves, base.install, base.cuda, base.folders) == (
+        "Base",
+        "tests",
+        "pip install base",
+        False,
+        (),
+    )
+    assert (user.cuda, user.override, user.needs) == (True, "USER", ("base", "other"))
+    if sys.platform == "linux":
+        assert user.folders == ("user/lib",)
+        assert base.candidates == (
+            Candidate("", ("libbase.so.1",), (), ("pair", "base_version"), "The Base", ("a_{stem}",)),
+        )
+        assert user.candidates[:2] == (
+            base.candidates[0],
+            base.candidates[0]._replace(symbols=("b_{stem}", "c_{stem}")),
+        )
+        assert user.candidates[2] == Candidate("13", ("libuser.so.2", "libmore.so.2"), (("libx.so", "liby.so"),))
+
+
+def test_libraries_of_other_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "one | One | x | y\n    folders a/lib\n    file - libone.so.1 one.dll\n    file - libtwo.so.2 - libtwo.dylib\n"
+    )
+    for platform, files, folder in (
+        ("linux", ["libone.so.1", "libtwo.so.2"], "a/lib"),
+        ("win32", ["one.dll"], "a/bin"),
+        ("darwin", ["libone.so.1", "libtwo.dylib"], "a/lib"),
+    ):
+        monkeypatch.setattr(sys, "platform", platform)
+        row = _libraries._read(text)["one"]
+        assert ([candidate.files[0] for candidate in row.candidates], row.folders) == (files, (folder,))
+
+
+def test_wheels_are_taken_without_asking_pathfinder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = LibraryRow("x", "X", "tests", "pip install x", (Candidate("", ("libx.so.1",)),), ("x/lib",), pathfinder="x")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert _load._pathfinder_is_first(row, [])
+    (tmp_path / "x" / "lib").mkdir(parents=True)
+    (tmp_path / "x" / "lib" / "libx.so.1").touch()
+    assert not _load._pathfinder_is_first(row, [])
 
 
 # ------------------------------------------------------------------------------------------------ places

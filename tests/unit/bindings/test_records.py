@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nvmath.bindings import _owned, _records, cublasLt
+from nvmath.bindings import _adapted, _records, cublasLt
 from nvmath.bindings._bind import Bindings, substitute
 
 TEXT = """
@@ -100,20 +100,20 @@ def test_structures_of_c_are_allocated_and_freed() -> None:
         ctypes.memset(made, 7, 512)
         seen.append((a, made, b))
 
-    rows = "toyInit(a: ptr, made: new, b: i32)\ntoyEnd(made: end)\ntoyFail(made: new)\n"
-    module = ModuleType("toy")
-    bindings = Bindings("cufft", module.__dict__, rows=rows, prefix="toy")
+    module: Any = ModuleType("toy")
+    module._ROWS = "toyInit(a: ptr, made: new, b: i32)\ntoyEnd(made: end)\ntoyFail(made: new)\n"
+    bindings = Bindings("cufft", module.__dict__, prefix="toy")
     library = SimpleNamespace(toyInit=init, toyEnd=lambda made: seen.append((made,)), toyFail=lambda made: 1 / 0)
     with substitute("cufft", library):
         address = bindings.init(1, b=2)
         assert seen == [(1, address, 2)]
         assert address % 16 == 0
-        assert address in _owned._memory
+        assert address in _adapted._memory
         assert ctypes.string_at(address, 512) == b"\7" * 512
         bindings.end(address)
         assert seen[-1] == (address,)
-        assert address not in _owned._memory
-        held = len(_owned._memory)
+        assert address not in _adapted._memory
+        held = len(_adapted._memory)
         with pytest.raises(ZeroDivisionError):
             bindings.fail()
-        assert len(_owned._memory) == held
+        assert len(_adapted._memory) == held

@@ -36,6 +36,13 @@ def test_a_row_has_arguments_outs_and_a_signature() -> None:
     assert _rows.parse("libDo()", "lib").signature == ">!"
 
 
+def test_what_is_by_address_or_always_null() -> None:
+    row = _rows.parse("libDo(a: i32*, b: null, c: f64)", "lib")
+    assert [p.name for p in row.arguments] == ["a", "c"]
+    assert [p.adapted for p in row.parameters] == [True, True, False]
+    assert "a : int\n    In; C type i32*." in row.documentation("E")
+
+
 def test_documentation_states_everything() -> None:
     text = _rows.parse("libDo(a: i32, c: f32[], &d: ptr)", "lib").documentation("LibError")
     expected = """Calls the C function ``libDo``.
@@ -145,6 +152,12 @@ def test_the_index_needs_no_parsing_of_parameters() -> None:
         "libDo(a: c128[])",
         "libDo(&a: new)",
         "libDo(a: end[])",
+        "libDo(&a: null)",
+        "libDo(a: null*)",
+        "libDo(a: buf*)",
+        "libDo(&a: i32*)",
+        "libDo(a: c64*)",
+        "libDo() -> null",
         "libDo() -> c64",
         "libDo(1a: i32)",
         "libDo(a: i32",

@@ -23,9 +23,9 @@ def fail(bindings: Bindings, c_name: str, status: int) -> Any:
 
 @pytest.fixture
 def toy() -> tuple[Bindings, ModuleType]:
-    module = ModuleType("toy_module")
-    errors = Errors("ToyError", "TOY_")
-    return Bindings("cufft", module.__dict__, rows="toyDo()\n", enums=ENUMS, prefix="toy", errors=errors), module
+    module: Any = ModuleType("toy_module")
+    module._ROWS, module._ENUMS = "toyDo()\n", ENUMS
+    return Bindings("cufft", module.__dict__, prefix="toy", errors=Errors("ToyError", "TOY_")), module
 
 
 def test_an_error_says_name_code_function_and_meaning(toy: tuple[Bindings, ModuleType]) -> None:
@@ -48,10 +48,10 @@ def test_an_error_made_by_hand_is_its_name(toy: tuple[Bindings, ModuleType]) -> 
 
 
 def test_the_librarys_own_explanation_comes_first() -> None:
-    module = ModuleType("toy_module")
+    module: Any = ModuleType("toy_module")
     errors = Errors("ToyError", "TOY_", explain="explain")
-    rows = "explain = toyExplain(status: i32) -> str\n"
-    bindings = Bindings("cufft", module.__dict__, rows=rows, enums=ENUMS, prefix="toy", errors=errors)
+    module._ROWS, module._ENUMS = "explain = toyExplain(status: i32) -> str\n", ENUMS
+    bindings = Bindings("cufft", module.__dict__, prefix="toy", errors=errors)
     with substitute("cufft", SimpleNamespace(toyExplain=lambda status: f"the toy says {status}")):
         assert str(fail(bindings, "toyDo", 3)) == "TOY_INVALID_VALUE (3) from toyDo: the toy says 3"
 

@@ -80,6 +80,13 @@ int toy_add(double *a, const double *b, int32_t times)
     return 0;
 }
 
+/* refuses what is negative */
+int toy_add_scaled(double *a, const double *b, double by, int32_t times)
+{
+    *a += times * by * *b;
+    return *b < 0 ? 42 : 0;
+}
+
 int toy_scale(double *a, double by) { *a *= by; return 0; }
 int toy_refuse_third(int64_t *seen) { return ++*seen == 3 ? 42 : 0; }
 

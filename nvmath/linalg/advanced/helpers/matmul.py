@@ -161,9 +161,9 @@ def apply_mxfp8_scale(x: Any, scales_1d: Any, output_dtype: Any = "smallest") ->
     Raises
     ------
     TypeError
-        The output dtype or the dtype of the scales is none of those.
+        The output dtype or the dtype of the scales is none of those, or the scales are of another package.
     ValueError
-        The shape, the number of scales, or an output dtype in which values overflow or underflow.
+        The shape, the number of scales, numbers that are not real, or an output dtype in which values overflow or underflow.
 
     Examples
     --------
@@ -176,7 +176,11 @@ def apply_mxfp8_scale(x: Any, scales_1d: Any, output_dtype: Any = "smallest") ->
     package = _package(x, "x")
     wanted = _output(package, output_dtype, FLOATS)
     operand = blocked(x, BlockScalingFormat.MXFP8, None)
-    _check_flat(scales_1d, operand)
+    name = package.dtype_name(x)
+    if "complex" in name or name == "bool":
+        raise ValueError(f"x must hold real numbers, but it is {name}. Scale its real and imaginary parts one after the other.")
+    if _check_flat(scales_1d, operand).name != package.name:
+        raise TypeError(f"scales_1d must be an array of {package.name}, as x is, not {type(scales_1d).__name__}.")
     factors = spread(package.lookup(_EXPONENTS, untiled(scales_1d, operand, package)), operand, package)
     values = package.convert(x, "float64")
     values = values * factors
@@ -335,6 +339,8 @@ def get_block_scale_offset(
 
     Raises
     ------
+    TypeError
+        An entry of the index is no integer and no array of integers, or arrays come from different packages.
     ValueError
         The length of the index, the shape, the dtype, the format or the axis does not fit, or an integer index is out of range.
 
@@ -350,6 +356,7 @@ def get_block_scale_offset(
         raise ValueError(
             f"The index must have {len(shape)} entries, one for each axis of the operand, but it has {len(index)}."
         )
+    index = _entries(index)
     for at, (entry, extent) in enumerate(zip(index, shape, strict=True)):
         if isinstance(entry, int) and not 0 <= entry < extent:
             raise ValueError(
@@ -360,6 +367,26 @@ def get_block_scale_offset(
     for entry, extent in zip(index[:-2], shape[:-2], strict=True):
         matrix = matrix * extent + entry
     return matrix * (operand.rows * operand.groups) + offset(outer, group, operand.groups)
+
+
+def _entries(index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return an index as integers and arrays of int64, in which no offset overflows."""
+    made, packages = [], {}
+    for at, entry in enumerate(index):
+        package = package_of(entry)
+        if package is None or (package.name == "numpy" and entry.ndim == 0):
+            if not hasattr(entry, "__index__") or (package is not None and entry.dtype.kind not in "iu"):
+                raise TypeError(f"Entry {at} of the index must be an integer or an array of integers, not {entry!r}.")
+            made.append(operator.index(entry))
+            continue
+        name = package.dtype_name(entry)
+        if not name.startswith(("int", "uint")):
+            raise TypeError(f"Entry {at} of the index must be an integer or an array of integers, not an array of {name}.")
+        packages[package.name] = package
+        made.append(package.convert(entry, "int64"))
+    if len(packages) > 1:
+        raise TypeError(f"The entries of the index must be arrays of one package, not of {' and '.join(packages)}.")
+    return tuple(made)
 
 
 def to_block_scale(

@@ -1,0 +1,94 @@
+"""How many Python-level calls a solution of a sparse system makes, and how many calls of libraries on a GPU."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from counts import RESET_AND_EXECUTE, calls_of
+from fake import test_sparse_order as fakes
+
+import nvmath
+from nvmath.sparse.advanced import DirectSolver, direct_solver
+
+PACKAGE = str(Path(nvmath.__file__).parent)
+SOLVE, ON_GPU, ONE_CALL_SOLVE = 40, 23, 120
+"""A judged solution takes more than an execution: a product, its norms, and a call of a library with 16 arguments."""
+
+
+def system() -> tuple[sp.csr_array, np.ndarray]:
+    return sp.csr_array(np.array([[4.0, 1.0], [1.0, 3.0]])), np.array([6.0, 7.0])
+
+
+def ours(function: Callable[[], object]) -> int:
+    """Count the Python functions of the package that are entered; the fakes have others."""
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event == "call" and frame.f_code.co_filename.startswith(PACKAGE)
+
+    function()
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.fixture
+def solver():
+    with DirectSolver(*system(), execution="cpu") as made:
+        made.plan()
+        made.factorize()
+        yield made
+
+
+def test_solve(solver) -> None:
+    assert ours(solver.solve) <= SOLVE
+
+
+def test_checked_reset_of_a_right_hand_side(solver) -> None:
+    b = system()[1]
+    assert calls_of(lambda: solver.reset_operands(b=b)) <= RESET_AND_EXECUTE
+
+
+def test_one_call_with_a_kept_plan(fresh_cache) -> None:
+    a, b = system()
+    assert ours(lambda: direct_solver(a, b, execution="cpu")) <= ONE_CALL_SOLVE
+    assert nvmath.plan_cache.info().hits == 1
+
+
+def test_a_solution_on_a_gpu_that_is_not_waited_for() -> None:
+    with fakes.systems() as (made, _, one, stream, _):
+        one.ready(stream)
+        solve = partial(one.plan.launch(one.problems[1], "N", {}), *one.ptrs, one.results[1].ptr, stream)
+        assert ours(solve) <= ON_GPU
+        made.forget()
+        solve()
+        # the capture that there is not, order before and behind, cuDSS, the residual
+        assert sorted(call.name for call in made.trace) == [
+            "cuEventRecord", "cuEventRecord", "cuLaunchKernel", "cuMemsetD8Async", "cuStreamIsCapturing",
+            "cuStreamWaitEvent", "cuStreamWaitEvent", "cudssExecute",
+        ]  # fmt: skip
+        del solve  # it keeps the stream of the solver
+
+
+@pytest.mark.parametrize("batch", [2, 40])
+def test_a_batch_on_a_gpu_takes_one_call_of_cudss(batch: int) -> None:
+    with fakes.systems(batch=batch) as (made, _, one, stream, _):
+        one.ready(stream)
+        solve = partial(one.plan.launch(one.problems[1], "N", {}), *one.ptrs, one.results[1].ptr, stream)
+        solve()
+        made.forget()
+        solve()
+        assert made.count("cudssExecute") == 1
+        assert made.count("cuLaunchKernel") == 1
+        del solve

@@ -1,0 +1,257 @@
+"""Lengths of arrays: the grammar, and that every array of cuRAND and CBLAS is checked for as much as C reads and writes."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nvmath.bindings import _lengths, _load, _rows, _seam, curand
+from nvmath.bindings._bind import substitute
+from nvmath.bindings._rows import Row
+from nvmath.bindings.nvpl import blas
+
+TEXT = """
+* x=n
+{s,d}one {4,8}:
+two 16: y=2*n
+* z=1
+three 4: x=3
+"""
+
+
+def test_a_line_says_what_functions_need() -> None:
+    assert _lengths.lengths(TEXT) == {
+        "sone": (4, {"x": "n"}),
+        "done": (8, {"x": "n"}),
+        "two": (16, {"x": "n", "y": "2*n"}),
+        "three": (4, {"z": "1", "x": "3"}),
+    }
+
+
+ROW = _rows.parse("libDo(n: i32, x: cbuf, sizes: i64[])", "lib")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refused"),
+    [
+        ((3, np.zeros(3), [1, 2, 3, 4]), ""),
+        ((3, bytearray(24), (1, 2, 3, 4)), ""),
+        ((3, 4096, None), ""),  # nothing is known of an address
+        ((np.int64(3), np.zeros((3, 1)), np.zeros(4, "i2")), ""),
+        ((3, np.zeros(3, "f4"), [1, 2, 3, 4]), r"do\(\): x needs 3 elements of 8 bytes \(n\), got room for 1.5"),
+        ((3, np.zeros(2), [1, 2, 3, 4]), "x needs 3 elements of 8 bytes"),
+        ((3, np.zeros(3), [1, 2, 3]), r"sizes needs 4 elements \(n\+1\), got room for 3"),
+        ((3, 4096, np.zeros(3, "i8")), "sizes needs 4"),
+        ((1, np.array(1.0), (1,)), "sizes needs 2"),
+        ((2, np.array(1.0), (1,)), "x needs 2"),
+        (("n", np.zeros(0), ()), ""),  # the call refuses the text
+        ((0, np.zeros(0), object()), ""),
+    ],
+)
+def test_what_is_refused(arguments: tuple[Any, ...], refused: str) -> None:
+    checked, check = _lengths.check_of(ROW, 8, {"x": "n", "sizes": "n+1"})
+    assert checked == ["x", "sizes"]
+    if refused:
+        with pytest.raises(ValueError, match=refused):
+            check(*arguments)
+    else:
+        check(*arguments)
+
+
+def arrays(row: Row) -> list[str]:
+    return [p.name for p in row.parameters if p.is_array]
+
+
+@pytest.mark.parametrize("module", [blas, curand], ids=["blas", "curand"])
+def test_every_array_has_a_length(module: Any) -> None:
+    known = module._library.tables.lengths
+    rows = {row.name: arrays(row) for row in module._library.rows() if arrays(row)}
+    assert {
+        name: [p for p in found if p not in known[name.removesuffix("_64")][1]] for name, found in rows.items()
+    } == {name: [] for name in rows}
+    assert {name.removesuffix("_64") for name in rows} == set(known)
+
+
+def test_docstrings_say_how_long() -> None:
+    text = str(curand.generate_uniform_double.__doc__)
+    assert "In and out; C type buf; at least num elements of 8 bytes." in text
+    assert "ValueError\n    An array is shorter" in text
+    assert "ValueError" not in str(curand.set_stream.__doc__)
+    assert "In; C type i32[]; at least group_count elements.\n" in str(blas.sgemm_batch.__doc__)
+    assert "alpha : float\n    In; C type f64.\n" in str(blas.daxpy.__doc__)
+
+
+def test_a_loop_calls_the_function_itself() -> None:
+    """Addresses advance, and are not checked."""
+    calls: list[Any] = []
+    with substitute("blas", SimpleNamespace(cblas_dcopy=lambda *args: calls.append(args))):
+        _seam.repeat(blas.dcopy, (2,), ((0,), (8,), (0,), (16,), (0,)), (1, 4096, 1, 8192, 1))
+        blas.dcopy(n=1, x=64, inc_x=1, y=np.zeros(1), inc_y=1)
+    assert calls[:2] == [(1, 4096, 1, 8192, 1), (1, 4104, 1, 8208, 1)]
+    assert len(calls) == 3
+
+
+# ------------------------------------------------------------------------------------------------ what C needs
+
+FUNCTIONS = {row.name: row for row in blas._library.rows() if arrays(row) and not row.name.endswith("_64")}
+BATCHES = [name for name in FUNCTIONS if name.endswith("gemm_batch")]
+VALUES: dict[str, tuple[Any, ...]] = {
+    "order": (101, 102), "layout": (101, 102), "uplo": (121, 122), "diag": (131, 132), "side": (141, 142),
+    "m": (1, 3, 4), "n": (1, 2, 4), "k": (1, 2, 3), "kl": (0, 1, 2), "ku": (0, 1, 2), "batch_size": (1, 2, 3),
+    "inc_x": (1, 2, -1, -3), "inc_y": (1, 2, -2), "lda": (5, 6), "ldb": (5, 7), "ldc": (5, 6),
+    "stridea": (30, 31), "strideb": (30, 32), "stridec": (30, 33),
+}  # fmt: skip
+
+
+def scalars(row: Row, draw: random.Random) -> dict[str, Any]:
+    """Valid values of the arguments that are no arrays."""
+    hermitian = row.name[1:] in ("herk", "her2k")
+    transposes = (111, 113) if hermitian else (111, 112)
+    values = {}
+    for p in row.arguments:
+        if p.name not in arrays(row):
+            choices = transposes if p.name.startswith("trans") else VALUES.get(p.name)
+            values[p.name] = draw.choice(choices) if choices else draw.uniform(0.5, 2)
+    return values
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    size = blas._library.tables.lengths[name][0]
+    return np.dtype({4: "f4", 16: "c16"}.get(size, "f8" if name.lstrip("i").startswith("d") else "c8"))
+
+
+def named(row: Row) -> str:
+    return row.c_name
+
+
+def shortest(row: Row, given: dict[str, Any], name: str) -> int:
+    """How many bytes an array needs at least before the function is called."""
+    called: list[str] = []
+    others = {other: bytearray(8192) for other in arrays(row)}
+    with substitute("blas", SimpleNamespace(**{row.c_name: lambda *args: called.append("")})):
+        function = getattr(blas, row.name)
+        for nbytes in range(0, 8192, dtype_of(row.name).itemsize // 2):
+            try:
+                function(**given, **{**others, name: bytearray(nbytes)})
+            except ValueError as error:
+                assert str(error).startswith(f"{row.name}(): {name} needs")  # noqa: PT017
+                assert not called
+                continue
+            return nbytes
+    raise AssertionError(f"{name} is never long enough")
+
+
+@pytest.fixture(scope="module")
+def suffix() -> str:
+    if _load.find_library("blas") is None:
+        pytest.skip("no BLAS library is installed")
+    return "" if blas._library.has("cblas_dgemm") else "_64"
+
+
+def drawn(dtype: np.dtype[Any], nbytes: int, draw: random.Random) -> np.ndarray:
+    n = -(-nbytes // dtype.itemsize)
+    reals = n * (2 if dtype.kind == "c" else 1)
+    values = np.array([draw.uniform(0.5, 2) for _ in range(reals)])
+    return np.frombuffer(values.astype({"f4": "f4", "c8": "f4"}.get(dtype.str[1:], "f8")).tobytes(), "u1")[
+        :nbytes
+    ].copy()
+
+
+TAIL = 64
+
+
+def outcome(
+    function: Any, given: dict[str, Any], memory: dict[str, np.ndarray], tail: int
+) -> tuple[Any, dict[str, bytes]]:
+    """The result and the arrays after a call, whose memory goes on behind their ends with a byte of our choice."""
+    longer = {name: np.concatenate([found, np.full(TAIL, tail, "u1")]) for name, found in memory.items()}
+    result = function(**given, **longer)
+    assert all((longer[name][-TAIL:] == tail).all() for name in memory), "written behind the end"
+    return result, {name: found[:-TAIL].tobytes() for name, found in longer.items()}
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in BATCHES])
+def test_c_reads_and_writes_as_much_as_is_checked(name: str, suffix: str) -> None:
+    """What lies behind the shortest arrays that are accepted does not matter, and their last element does."""
+    row, dtype, draw = FUNCTIONS[name], dtype_of(name), random.Random(name)
+    if name + suffix not in blas._library.tables.rows or not blas._library.has(row.c_name + suffix):
+        pytest.skip(f"the BLAS library has no {row.c_name}{suffix}")
+    function = getattr(blas, name + suffix)
+    idle = set(arrays(row))
+    for _ in range(60):
+        given = scalars(row, draw)
+        needed = {array: shortest(row, given, array) for array in arrays(row)}
+        memory = {array: drawn(dtype, nbytes, draw) for array, nbytes in needed.items()}
+        if name[1:] == "rotm":
+            memory["p"].view(dtype)[0] = -1  # the form in which all numbers count
+        expected = outcome(function, given, memory, 0)
+        assert outcome(function, given, memory, 0xFF) == expected  # numbers behind the end would be NaN
+        for array in tuple(idle):
+            unit = min(dtype.itemsize, needed[array])
+            for byte in (0, 0x5A, 0xFF):
+                changed = memory | {array: memory[array].copy()}
+                changed[array][-unit:] = byte
+                if unit and _differs(outcome(function, given, changed, 0), expected, changed, array, unit):
+                    idle.discard(array)
+        if not idle:
+            break
+    assert not idle, f"the last element of {idle} is never used"
+
+
+def _differs(found: Any, expected: Any, changed: dict[str, np.ndarray], array: str, unit: int) -> bool:
+    """Whether an element that was changed was written, or changed anything else."""
+    written = found[1][array][-unit:] != changed[array][-unit:].tobytes()
+    rest = {name: data[:-unit] if name == array else data for name, data in found[1].items()}
+    before = {name: data[:-unit] if name == array else data for name, data in expected[1].items()}
+    return written or rest != before or str(found[0]) != str(expected[0])
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_check_their_tables(name: str) -> None:
+    row = FUNCTIONS[name]
+    counts = dict.fromkeys(arrays(row), 2) | {"a_array": 5, "b_array": 5, "c_array": 5}
+    given: dict[str, Any] = {p: [1] * n for p, n in counts.items()} | {"group_size": (2, 3)}
+    dtype = dtype_of(name)
+    if dtype.kind == "c":
+        given |= {"alpha_array": np.ones(2, dtype), "beta_array": np.ones(2, dtype)}
+    calls: list[Any] = []
+    with substitute("blas", SimpleNamespace(**{row.c_name: lambda *args: calls.append(args)})):
+        getattr(blas, name)(order=101, group_count=2, **given)
+        assert len(calls) == 1
+        for p, n in counts.items():
+            with pytest.raises(ValueError, match=rf"{name}\(\): {p} needs {n} elements"):
+                getattr(blas, name)(
+                    order=101,
+                    group_count=2,
+                    **given | {p: given[p][:-1], "group_size": given["group_size"][: 2 - (p == "group_size")]},
+                )
+        getattr(blas, name)(
+            order=101, group_count=2, **given | {"a_array": 64, "group_size": 4096}
+        )  # nothing is known of addresses
+        assert len(calls) == 2
+
+
+# ------------------------------------------------------------------------------------------------ cuRAND
+
+SIZES = {"generate_long_long": 8, "generate_poisson": 4, "generate_poisson_method": 4}
+GENERATORS = [row for row in curand._library.rows() if arrays(row)]
+
+
+@pytest.mark.parametrize("row", GENERATORS, ids=lambda row: row.name)
+def test_a_short_array_is_refused_before_numbers_are_made(row: Row) -> None:
+    size = SIZES.get(row.name, 8 if row.name.endswith("double") else 4)
+    count = "num" if any(p.name == "num" for p in row.arguments) else "n"
+    others = {p.name: 1 for p in row.arguments if p.name not in (count, "output_ptr")}
+    calls: list[Any] = []
+    with substitute("curand", SimpleNamespace(**{row.c_name: lambda *args: calls.append(args)})):
+        function = getattr(curand, row.name)
+        with pytest.raises(ValueError, match=rf"{row.name}\(\): output_ptr needs 7 elements of {size} bytes"):
+            function(output_ptr=np.zeros(7 * size - 1, "u1"), **{count: 7}, **others)
+        assert not calls
+        for enough in (np.zeros(7 * size, "u1"), 4096, None):
+            function(output_ptr=enough, **{count: 7}, **others)
+        assert len(calls) == 3
