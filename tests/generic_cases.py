@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from frameworks import Framework, real_of
+from frameworks import Framework, leave_dirt, real_of
 from hypothesis import assume
 from hypothesis import strategies as st
 from matmul_cases import EPS, SMALLEST, Array, arrays
@@ -235,6 +235,7 @@ def made(case: Case, framework: Framework) -> dict[str, Any]:
 def check(case: Case, framework: Framework, **more: Any) -> None:
     """Compute a case by the one-call function; the operands must not change, and C only in place."""
     given = made(case, framework)
+    leave_dirt(framework)
     result = linalg.matmul(*given.values(), **case.keywords(), **more)
     assert framework.dtype(result) == case.dtype
     assert_right(framework.numpy(result), case)

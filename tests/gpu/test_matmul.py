@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from frameworks import DEVICE, HOST, Framework, params, row_major
+from frameworks import DEVICE, HOST, Framework, leave_dirt, params, row_major
 from hypothesis import assume, given, settings
 from matmul_cases import AUXILIARY, EXTRA, Array, Case, assert_outputs, assert_right, cases
 
@@ -32,6 +32,7 @@ FUSED = ("RELU", "GELU", "BIAS", "RELU_BIAS", "GELU_BIAS")
 
 def check(case: Case, framework: Framework, **more: Any) -> None:
     given = case.make(framework)
+    leave_dirt(framework)
     result = matmul(given["a"], given["b"], given.get("c"), **case.arguments(given), **more)
     if isinstance(result, tuple):
         result, outputs = result
