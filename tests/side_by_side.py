@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 NOTHING_COLLECTED = 5
@@ -68,8 +68,8 @@ def main() -> int:
 
     jobs = jobs_of(arguments.paths)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for outcome in pool.map(lambda job: run([job[0]], job[1], "not alone", more), jobs):
-            report(outcome)
+        for done in as_completed([pool.submit(run, [file], part, "not alone", more) for file, part in jobs]):
+            report(done.result())
     report(run(list(dict.fromkeys(file for file, _ in jobs)), "1/1", "alone", more))
     for output in failed:
         print(output)
