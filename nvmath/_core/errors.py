@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Final
 
 _PACKAGE: Final = __name__.partition(".")[0] + "."
@@ -18,7 +19,17 @@ class InvalidStateError(Exception):
 
 
 class IllConditionedWarning(UserWarning):
-    """A matrix is so ill-conditioned that few digits of a solution may be right."""
+    """A matrix is so ill-conditioned that few digits of a solution may be right.
+
+    Attributes
+    ----------
+    indices : tuple of int
+        Which matrices of a batch, where that is known.
+    """
+
+    def __init__(self, text: str, indices: Sequence[int] = ()) -> None:
+        super().__init__(text)
+        self.indices = tuple(indices)
 
 
 class UngradedWarning(UserWarning):
@@ -30,7 +41,7 @@ def join(values: object) -> str:
     return ", ".join(repr(value) for value in values)  # type: ignore[attr-defined]
 
 
-def warn(text: str, category: type[Warning]) -> None:
+def warn(text: str | Warning, category: type[Warning]) -> None:
     """Warn at the line that called into this package, however deep the cause was found."""
     level = 2
     frame = sys._getframe(1)

@@ -173,7 +173,7 @@ class FFT(Operation):
     def plan(
         self, *, prolog: Any = None, epilog: Any = None, stream: Any = None, direction: FFTDirection | None = None
     ) -> None:
-        """Plan the transform; a second call does nothing.
+        """Plan the transform; a second call does nothing, unless it brings callbacks: then the new plan replaces the one before.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class FFT(Operation):
             The direction or a callback does not fit the transform.
         """
         self._check_valid()
-        if self._planned:
+        if self._planned and prolog is epilog is None:
             self.logger.debug("The transform is already planned; this call of plan() changes nothing.")
             return
         if direction is not None:
@@ -206,14 +206,23 @@ class FFT(Operation):
         self._plan_with(callbacks, direction, stream)
 
     def _plan_with(self, callbacks: CallbackPair, direction: FFTDirection | None, stream: Any) -> None:
-        self._callbacks, self._planned_direction = callbacks, direction
+        before = self._callbacks, self._planned_direction
+        plan, workspace = self._plan_object, self._workspace
+        self._callbacks, self._planned_direction, self._workspace = callbacks, direction, None
         try:
             if self._inplace:
                 self._check_apart(self._views[0], "the operand")
             self._do_plan(stream)
         except BaseException:
-            self._callbacks = self._planned_direction = None
+            self._callbacks, self._planned_direction = before
+            self._workspace = workspace
             raise
+        if plan is not None:
+            self._runners.clear()
+            self._for_graphs.clear()
+            if workspace is not None:
+                workspace.close()
+            plan.close()
 
     def _launch_direction(self, direction: FFTDirection) -> None:
         if direction is not self._problem.default_direction:

@@ -20,6 +20,10 @@ ContractionAutotuneMode = cutensor.AutotuneMode
 ContractionCacheMode = cutensor.CacheMode
 ContractionJitMode = cutensor.JitMode
 tensor_qualifiers_dtype: Final = np.int32
+_NUMBERS: Final = (
+    ("compute_type", "compute type", "what a function of ComputeDesc returns, such as ComputeDesc.COMPUTE_TF32()"),
+    ("handle", "handle", "an integer, the handle of cuTENSOR"),
+)
 
 _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "blocking": (True, "auto"),
@@ -152,11 +156,10 @@ class ContractionOptions:
             value = getattr(self, name)
             if not any(value == choice and type(value) is type(choice) for choice in choices):
                 raise ValueError(f"ContractionOptions.{name} must be one of {join(choices)}, not {value!r}.")
-        for name in ("compute_type", "handle"):
+        for name, what, wanted in _NUMBERS:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
-                what = "Invalid compute type" if name == "compute_type" else "Invalid handle"
-                raise ValueError(f"{what}: {value!r}. ContractionOptions.{name} must be None or an integer.")
+                raise ValueError(f"Invalid {what}: {value!r}. ContractionOptions.{name} must be None or {wanted}.")
         if self.memory_limit is None:
             self.memory_limit = "80%"
         memory_limit.check(self.memory_limit, "ContractionOptions.memory_limit")
@@ -230,8 +233,8 @@ def coerce_qualifiers(value: Any, names: tuple[str, ...], dtype: DType) -> tuple
         asked = np.asarray(value)
         with np.errstate(all="ignore"):
             given = asked.real.astype(tensor_qualifiers_dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"qualifiers must be an array of integers (nvmath.tensor.Operator), one for each operand: {error}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"qualifiers must be an array of integers (nvmath.tensor.Operator), one for each operand, not {value!r}.") from None
     if not np.array_equal(given, asked):
         raise TypeError(f"qualifiers must be integers (nvmath.tensor.Operator), not {value!r}.")
     if given.shape != (len(names),):

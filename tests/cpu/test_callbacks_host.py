@@ -502,3 +502,22 @@ def test_numbers_of_other_classes_are_compiled_once(monkeypatch):
     before = nvmath.plan_cache.info().hits
     assert nvmath.fft.fft(ones, prolog=prolog)[0] == 12
     assert nvmath.plan_cache.info().hits == before + 1
+
+
+def test_a_plan_with_callbacks_replaces_the_one_before():
+    def doubled(data_out, offset, element, user_info, reserved):
+        data_out[offset] = 2 * element
+
+    def broken(data_out, offset, element):
+        data_out[offset] = element
+
+    ones = np.ones(4, complex)
+    with nvmath.fft.FFT(ones) as transform:
+        transform.plan()
+        assert transform.execute()[0] == 4
+        transform.plan(epilog=doubled)
+        assert transform.execute()[0] == 8
+        transform.plan()  # nothing is asked for
+        with pytest.raises(ValueError, match="epilog"):
+            transform.plan(epilog=broken)
+        assert transform.execute()[0] == 8  # the plan of before is still there

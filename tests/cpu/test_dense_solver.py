@@ -265,9 +265,10 @@ def hilbert(n: int, dtype: str = "float64") -> np.ndarray:
 def test_ill_conditioned_matrices_are_warned_of_at_the_callers_line(dtype, word, count, inplace):
     a = np.stack([np.eye(14, dtype=dtype)] * count)
     a[count - 1] = hilbert(14, dtype)
-    with pytest.warns(IllConditionedWarning, match=rf"a\[{count - 1}\] are ill-conditioned") as caught:
+    with pytest.warns(IllConditionedWarning, match=rf"a\[{count - 1}\] is ill-conditioned") as caught:
         x = solve(a.copy(), np.ones((count, 14, 1), dtype), assume_a=word, inplace_a=inplace)
     assert caught[0].filename == __file__
+    assert caught[0].message.indices == (count - 1,)
     assert_solves(a, x, np.ones((count, 14, 1), dtype))
 
 
@@ -725,3 +726,47 @@ def test_arrays_of_other_packages(torch):
     x = direct_solver(Foreign(np.diag([2.0, 4.0])), Foreign(np.ones(2)), execution="cpu")
     assert isinstance(x, Foreign)
     np.testing.assert_array_equal(x.array, [0.5, 0.25])
+
+
+# --- memory that is written, and shared ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("taken", [lambda a: a[1], lambda a: a[:, 2], lambda a: a[::-1, 0], lambda a: a[0], lambda a: a[1:2].T])
+@pytest.mark.parametrize("options", [{"inplace_a": True}, {"inplace_b": True}])
+def test_a_right_hand_side_within_the_matrix_is_refused_in_place(taken, options):
+    a = np.arange(9.0).reshape(3, 3) + 9 * np.eye(3)
+    before = a.copy()
+    with pytest.raises(ValueError, match="a and b must not share overlapping memory"):
+        direct_solver(a, taken(a), options=options, execution="cpu")
+    np.testing.assert_array_equal(a, before)
+
+
+def test_matrix_and_right_hand_side_may_lie_in_turns():
+    augmented = np.hstack([np.arange(9.0).reshape(3, 3) + 9 * np.eye(3), np.ones((3, 2))])
+    want = np.linalg.solve(augmented[:, :3], augmented[:, 3:])
+    x = direct_solver(augmented[:, :3], augmented[:, 3:], options={"inplace_a": True, "inplace_b": True}, execution="cpu")
+    np.testing.assert_allclose(x, want)
+
+
+def test_right_hand_sides_that_share_elements_are_refused_in_place():
+    a, buffer = 4 * np.eye(4), np.arange(1.0, 8)
+    for sides in ([buffer[:4], buffer[3:]], [buffer[:4], buffer[3::-1]]):
+        with pytest.raises(ValueError, match=r"b\[0\] and b\[1\] do"):
+            direct_solver([a, a], sides, options={"inplace_b": True}, execution="cpu")
+    x = direct_solver([a, a], [buffer[:4], buffer[3:]], execution="cpu")  # nothing is written
+    np.testing.assert_allclose(x[1], buffer[3:] / 4)
+
+
+@pytest.mark.parametrize("name", ["inplace_a", "inplace_b", "least_squares"])
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_switches_are_true_or_false(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be True or False"):
+        direct_solver(2 * np.eye(2), np.ones(2), options={name: value}, execution="cpu")
+
+
+@pytest.mark.parametrize("word", ["pos", "gen"])
+def test_large_numbers_are_no_reason_to_warn(word):
+    with np.errstate(all="raise"):
+        a = np.stack([np.diag([1e200] * 2)] * 2)
+        np.testing.assert_allclose(direct_solver(a, 1e200 * np.ones((2, 2, 1)), options={"assume_a": word}, execution="cpu"), 1)
+        np.testing.assert_allclose(direct_solver(a[0], 1e200 * np.ones((2, 2)), options={"assume_a": word}, execution="cpu"), 1)

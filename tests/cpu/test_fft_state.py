@@ -53,7 +53,7 @@ def test_planning_comes_first(method):
         getattr(transform, method)()
 
 
-def test_a_second_plan_changes_nothing():
+def test_a_second_plan_without_callbacks_changes_nothing():
     a = z(8)
     with FFT(a) as transform:
         transform.plan()

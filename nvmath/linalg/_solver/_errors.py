@@ -39,4 +39,6 @@ def listed(indices: Sequence[int]) -> str:
 
 def which(indices: Sequence[int], batched: bool) -> str:
     """Say which matrices are meant."""
-    return f"In the batch, the matrices a{listed(indices)} are" if batched else "The matrix a is"
+    if not batched:
+        return "The matrix a is"
+    return f"In the batch, the matri{'x' if len(indices) == 1 else 'ces'} a{listed(indices)} {'is' if len(indices) == 1 else 'are'}"

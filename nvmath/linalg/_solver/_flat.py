@@ -93,7 +93,7 @@ class _Flat:
 
         def run(a: int, b: int, x: int) -> None:
             self.load(a, factors)
-            norm = squares(all_, factors) if diagonal is None else float(np.dot(diagonal, diagonal))
+            norm = squares(all_, factors) if diagonal is None else _square_of(diagonal)
             factorize()
             if info[0]:
                 plan.refuse((a,))
@@ -191,3 +191,6 @@ class _Flat:
             plan.report.refuse_solutions(np.flatnonzero(~finite).tolist())
 
 
+def _square_of(values: Array) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.dot(values, values))

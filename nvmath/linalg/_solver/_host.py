@@ -261,7 +261,8 @@ class HostSolverPlan:
                 return np.square(self.norms)
         if problem.count == 1:
             return problem.rows * self.squares(self.factors.size * self.parts, self.at)
-        return problem.rows * self.squares_of(self.factors.reshape(problem.count, -1))
+        with np.errstate(over="ignore"):
+            return problem.rows * self.squares_of(self.factors.reshape(problem.count, -1))
 
     def squares_of(self, rows: Array) -> Array:
         """Sum the squares along each row."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..._core.fork import IMPORTING
 from ...bindings import _load, _rows, _seam
 
 _LETTERS: Final = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
@@ -66,7 +67,8 @@ class Source:
 
 def _in_scipy(name: str) -> int | None:
     """The address behind a function that SciPy offers to Cython."""
-    from scipy.linalg import cython_lapack
+    with IMPORTING:
+        from scipy.linalg import cython_lapack
 
     capsule = cython_lapack.__pyx_capi__.get(name)
     if capsule is None:

@@ -12,6 +12,7 @@ from ..._core.place import Cuda, cuda
 from ..._core.route import Result, Route
 from ._carry import Carrier, makers
 from ._errors import InvalidDirectSolverState
+from ._host import HostSolverPlan  # now: a child forked during a later import would wait for ever
 from ._options import transposition
 from ._problem import FORMS, Given, SystemsProblem, differences, specify
 
@@ -71,8 +72,6 @@ class SolverOperation(Operation):
             from ._cuda import plan_on
 
             return plan_on(problem, owned, self._place, self._adapter, self.options)
-        from ._host import HostSolverPlan
-
         return HostSolverPlan(problem, owned, self.execution_options.num_threads or 1)  # type: ignore[union-attr]
 
     def _same(self, old: SystemsProblem, new: SystemsProblem) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from ..._core import log
 from ..._core.errors import join
 from ...bindings.cublas import FillMode
@@ -104,6 +106,10 @@ class DirectSolverOptions:
             raise ValueError(
                 f"DirectSolverOptions.blocking must be one of {join((True, 'auto'))}, not {self.blocking!r}: a solver always waits."
             )
+        for name in ("inplace_a", "inplace_b", "least_squares"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool):
+                raise ValueError(f"DirectSolverOptions.{name} must be True or False, not {value!r}.")
         if self.logger is None:
             object.__setattr__(self, "logger", log.ROOT)
         if not isinstance(self.logger, logging.Logger | logging.LoggerAdapter):
@@ -150,7 +156,7 @@ def structure_named(name: Any) -> Structure:
 def _triangle(value: Any) -> FillMode:
     key = value.lower() if isinstance(value, str) else value
     try:
-        return FillMode(_TRIANGLES[key])
+        return FillMode(_TRIANGLES[None if isinstance(key, bool) else key])
     except (KeyError, TypeError):
         raise ValueError(f"DirectSolverOptions.uplo must be 'lower' or 'upper', not {value!r}.") from None
 

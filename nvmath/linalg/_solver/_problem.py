@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..._core.arrays import View
 from ..._core.dtypes import DType
 from ..._core.layout import Ints, dense, may_overlap, normalise, size, stride_order
+from ..._core.shared_memory import shared_pair
 from .._matrix import Matrix, Operand, matrix_of
 from ._options import DirectSolverOptions, Structure
 
@@ -233,14 +234,20 @@ def _check_overlap(a: Given, b: Given, options: DirectSolverOptions) -> None:
                 f"With {name} the elements of {given.name} must not share overlapping memory, but its strides "
                 f"{given.views[0].strides} for shape {given.views[0].shape} let some coincide. Pass a copy."
             )
-        if given.explicit and len({view.ptr for view in given.views}) < len(given.views) and size(given.views[0].shape):
-            raise ValueError(
-                f"With {name} the arrays of {given.name} must not share overlapping memory, but two have the same address. Pass copies."
-            )
-    if options.inplace_a or options.inplace_b:
-        shared = {view.ptr for view in a.views if size(view.shape)} & {view.ptr for view in b.views if size(view.shape)}
-        if shared:
-            raise ValueError("With inplace_a or inplace_b, a and b must not share overlapping memory, but they do. Pass a copy of one.")
+    if not (options.inplace_a or options.inplace_b):
+        return
+    count, written = len(a.views), (options.inplace_a, options.inplace_b)
+    pair = shared_pair((*a.views, *b.views), lambda i, j: (i < count <= j) or written[i >= count])
+    if pair is None:
+        return
+    if pair[0] < count <= pair[1]:
+        raise ValueError("With inplace_a or inplace_b, a and b must not share overlapping memory, but they do. Pass a copy of one.")
+    given = a if pair[1] < count else b
+    numbers = tuple(index - (0 if given is a else count) for index in pair)
+    raise ValueError(
+        f"With inplace_{given.name}=True the arrays of {given.name} must not share overlapping memory, but {given.name}[{numbers[0]}] "
+        f"and {given.name}[{numbers[1]}] do. Pass copies."
+    )
 
 
 # --- layouts ------------------------------------------------------------------------------------------------------------------------

@@ -64,11 +64,11 @@ class Report:
         ill = [index for index, value in conditions.items() if value > largest]
         if ill:
             worst = max(conditions[index] for index in ill)
-            warn(
+            text = (
                 f"{which(ill, problem.batched)} ill-conditioned: the condition number is about {worst:.2g} (rcond {1 / worst:.2g}), "
-                f"beyond the {largest:.2g} of {problem.dtype}. The solution may have no correct digit.",
-                IllConditionedWarning,
+                f"beyond the {largest:.2g} of {problem.dtype}. The solution may have no correct digit."
             )
+            warn(IllConditionedWarning(text, ill if problem.batched else ()), IllConditionedWarning)
 
     def _refuse_wild(self, indices: Sequence[int]) -> None:
         if indices:

@@ -83,8 +83,10 @@ def _bias(bias: Operand, m: int, batch: Ints, dtype: DType) -> Matrix:
     same_kind("bias", bias.dtype, dtype)
     rows = shape[-2:] if len(shape) > 1 else (*shape, 1)
     if not shape or rows != (m, 1) or not fits_batch(shape[:-2], batch):
+        batched = f" or {(*batch, m, 1)}" if batch else ""
         raise ValueError(
-            f"The bias must match the rows of the result: its shape is {shape}, expected ({m},), ({m}, 1) or {(*batch, m, 1)}."
+            f"The bias must match the rows of the result: its shape is {shape}, expected ({m},) or ({m}, 1){batched}. "
+            "For a bias along the columns compute the transpose: matmul(b.T, a.T, ...).T."
         )
     return matrix_of(bias, row_vector=False, batch=batch)
 
