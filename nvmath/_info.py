@@ -134,9 +134,19 @@ def report(*, as_json: bool = False) -> None:
     for name, value in found["environment"].items():
         print(f"set: {name}={value}")
     _print_services(found["services"])
-    serving = {os.path.basename(service["path"]) for service in found["services"]}
-    others = sorted({os.path.basename(path) for path in found["other_libraries"].values() if path} - serving)
-    print("\nAlso found, used by no operation of this version: " + (", ".join(others) or "nothing"))
+    _print_others(found["other_libraries"], {service["path"] for service in found["services"]})
+
+
+def _print_others(others: dict[str, str | None], serving: set[str]) -> None:
+    """The libraries that `nvmath.bindings` calls and no operation does."""
+    rows = _load.LIBRARIES
+    print("\nfor nvmath.bindings only")
+    for name, path in others.items():
+        if path and path not in serving:
+            print(f"  {rows[name].title:<{_WIDTH}} {path}")
+    for name, path in others.items():
+        if not path and rows[name].install:
+            print(f"  {rows[name].title:<{_WIDTH}} missing: {rows[name].install}")
 
 
 def _print_services(services: list[dict[str, Any]]) -> None:
