@@ -10,9 +10,8 @@ The tables are texts called ``_ROWS`` and ``_ENUMS`` (their grammar: `_rows`), `
 `tools/bindgen` leaves alone. Each is optional.
 
 `Bindings` also puts the class of errors and ``check_status`` into the module. What `resolve` makes is stored in its
-globals, so a later access is a plain attribute. A function asked for before the library is open is a Python function of
-the right signature that opens the library at its first call and puts the bound function in its place. Code in the module
-itself writes ``_library.name(...)``. Names that start with an underscore are private rows.
+globals, so a later access is a plain attribute. A function is one object for ever, which opens the library at its first
+call. Code in the module itself writes ``_library.name(...)``. Names that start with an underscore are private rows.
 
 Tests replace a library by a Python object with `substitute`.
 """
@@ -132,6 +131,7 @@ class Bindings:
         self._on_error = on_error
         self._error = errors.name if errors is not None else error
         self._built: dict[str, Any] = {}
+        self._functions: dict[str, Callable[..., Any]] = {}  # of the library itself: they outlive its substitutes
         _everyone.append(self)
         if errors is not None:
             errors.install(self, namespace)
@@ -149,7 +149,7 @@ class Bindings:
         with _lock:
             tables = self.tables
             if name in tables.rows:
-                return self._function(tables.parsed(name))
+                return self._keep(name, self._function_now(tables.parsed(name)))
             if name in tables.enums:
                 return self._keep(name, self._enum(name, *tables.enums[name]))
             if name in tables.records:
@@ -159,14 +159,27 @@ class Bindings:
                 return self._keep(name, dtype_function(name, self.resolve(enum_), kinds, self.module))
         raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
 
+    def _function_now(self, row: _rows.Row) -> Callable[..., Any]:
+        """The function for ever, or what a substitute has in its place meanwhile."""
+        stand_in = getattr(self.substituted, row.c_name, None)
+        if stand_in is None or _sets_logger(row) or _is_adapted(row):
+            return self._lasting(row, self._function)
+        return self._checking(row, stand_in)
+
+    def _lasting(self, row: _rows.Row, make: Callable[[_rows.Row], Callable[..., Any]]) -> Callable[..., Any]:
+        made = self._functions.get(row.name)
+        if made is None:
+            with _lock:
+                made = self._functions.setdefault(row.name, make(row))
+        return made
+
     def _function(self, row: _rows.Row) -> Callable[..., Any]:
-        if row.c_name.endswith("LoggerSetCallback"):
-            return self._keep(row.name, self._logger_setter(row))  # type: ignore[no-any-return]
-        if any(p.adapted for p in row.parameters):
+        if _sets_logger(row):
+            return self._logger_setter(row)
+        if _is_adapted(row):
             body = adapted(row, partial(self._call, for_the_seam(row)))
-            return self._keep(row.name, self._python_function(row, body))  # type: ignore[no-any-return]
-        bound = self._bind_if_open(row)
-        return self._unbound(row) if bound is None else self._keep(row.name, bound)
+            return self._python_function(row, body)  # type: ignore[no-any-return]
+        return self._checking(row, self._bind(row))
 
     def _keep(self, name: str, made: Any) -> Any:
         made = self._built.setdefault(name, made)
@@ -211,19 +224,12 @@ class Bindings:
         made.__doc__ = f"Values of the C type behind ``{name}``."
         return made  # type: ignore[no-any-return]
 
-    def _bind_if_open(self, row: _rows.Row) -> Callable[..., Any] | None:
-        """The bound function if that takes no opening and the function is there."""
-        library = _load.peek(self.library) if self.substituted is None else self.substituted
-        bound = None if library is None else self._bind(library, row)
+    def _checking(self, row: _rows.Row, bound: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which looks first whether its arrays are long enough where that is known."""
         known = self.tables.lengths.get(row.name.removesuffix("_64"))
-        return bound if bound is None or known is None else self._checking(row, bound, *known)
-
-    def _checking(
-        self, row: _rows.Row, bound: Callable[..., Any], size: int, expressions: dict[str, str]
-    ) -> Callable[..., Any]:
-        """The function, which looks first whether its arrays are long enough."""
-        checked, check = check_of(row, size, expressions)
-        function = self._python_function(row, bound, checked, check)
+        if known is None:
+            return bound
+        function = self._python_function(row, bound, *check_of(row, *known))
         function.__bound__ = lambda: bound
         return function  # type: ignore[no-any-return]
 
@@ -240,14 +246,9 @@ class Bindings:
         }
         return row.documentation(self._error, needed)
 
-    def _bind(self, library: object, row: _rows.Row) -> Callable[..., Any] | None:
-        if not isinstance(library, _load.Library):  # a substitute
-            return getattr(library, row.c_name, None)
-        address = library.address(row.c_name)
-        if address is None:
-            return None
+    def _bind(self, row: _rows.Row) -> Callable[..., Any]:
         return _seam.bind(
-            address,
+            partial(self._target, row),
             row.name,
             tuple(p.name for p in row.arguments),
             row.signature,
@@ -256,6 +257,17 @@ class Bindings:
             self.module,
         )
 
+    def _target(self, row: _rows.Row) -> Any:
+        """The address of a C function, its library opened if need be; or what a substitute has in its place."""
+        with _lock:
+            if self.substituted is not None:
+                found = getattr(self.substituted, row.c_name, None)
+            else:
+                found = _load.open_library(self.library, needed_by=f"{self.module}.{row.name}").address(row.c_name)
+            if found is None:
+                raise self._missing(row)
+            return found
+
     def _logger_setter(self, row: _rows.Row) -> Callable[..., None]:
         private = row._replace(name="_" + row.name)
         return logger_setter(row.name, row.c_name, self.module, partial(self._call, private))
@@ -263,26 +275,8 @@ class Bindings:
     def _failed(self, row: _rows.Row) -> Callable[[int], object] | None:
         return self._on_error if self.errors is None else self.errors.failed(row.c_name)
 
-    def _unbound(self, row: _rows.Row) -> Callable[..., Any]:
-        """A Python function of the same signature that opens the library and binds at its first call."""
-        function = self._python_function(row, partial(self._call, row))
-        function.__bound__ = partial(self._bound, row)
-        return function  # type: ignore[no-any-return]
-
     def _call(self, row: _rows.Row, *arguments: Any) -> Any:
-        return self._bound(row)(*arguments)
-
-    def _bound(self, row: _rows.Row) -> Callable[..., Any]:
-        built = self._built.get(row.name)
-        if built is not None:
-            return built  # type: ignore[no-any-return]
-        with _lock:
-            if self.library not in _substitutes:
-                _load.open_library(self.library, needed_by=f"{self.module}.{row.name}")
-            bound = self._bind_if_open(row)
-            if bound is None:
-                raise self._missing(row)
-            return self._keep(row.name, bound)  # type: ignore[no-any-return]
+        return self._lasting(row, self._bind)(*arguments)
 
     def _missing(self, row: _rows.Row) -> FunctionNotFoundError:
         stand_in = _substitutes.get(self.library)
@@ -297,7 +291,17 @@ class Bindings:
             made = self._built.pop(name)
             if self._namespace.get(name) is made:
                 del self._namespace[name]
+        for function in self._functions.values():
+            _seam.forget(function)
         self.state.clear()
+
+
+def _sets_logger(row: _rows.Row) -> bool:
+    return row.c_name.endswith("LoggerSetCallback")
+
+
+def _is_adapted(row: _rows.Row) -> bool:
+    return any(p.adapted for p in row.parameters)
 
 
 @contextmanager

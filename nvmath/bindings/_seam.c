@@ -25,6 +25,15 @@ _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "the seam needs a 64-
 #error "the seam needs a little-endian platform"
 #endif
 
+/* What hardly any call needs, and what every call runs through. */
+#if defined(__GNUC__)
+#define COLD __attribute__((cold, noinline))
+#define HOT inline __attribute__((always_inline))
+#else
+#define COLD
+#define HOT inline
+#endif
+
 enum { SCALAR, ARRAY, OUT };
 
 typedef struct {
@@ -34,9 +43,11 @@ typedef struct {
     char out;  /* OUT: index of its result */
 } Slot;
 
+/* The state of a module object, one for each function: a builtin has its plain name, and is pickled by it, if its self
+ * is a module. */
 typedef struct {
-    PyObject_HEAD
-    void *address;
+    void *address;      /* NULL before the first call, if there is an opener */
+    PyObject *opener;   /* returns the address, or another callable that takes the arguments this time; or NULL */
     PyObject *names;    /* tuple of str, one per Python argument */
     PyObject *on_error; /* called with a nonzero status; raises */
     PyObject *title;    /* str, what errors call the function */
@@ -63,8 +74,6 @@ typedef struct {
     Temporary *temporaries; /* as many as the function has arrays, once one is needed */
     int n_temporaries;
 } Call;
-
-static PyTypeObject *bound_type;
 
 /* ------------------------------------------------------------------------------------------------ calling */
 
@@ -113,13 +122,13 @@ static word call_floating(void *f, char result, int n, const word *w, const doub
     return bits;
 }
 
-static inline word call_address(const Bound *b, const word *words, const double *floats)
+static inline word call_address(const Bound *b, void *address, const word *words, const double *floats)
 {
     if (b->result == 'f' || b->result == 'd')
-        return call_floating(b->address, b->result, b->n_words, words, floats);
+        return call_floating(address, b->result, b->n_words, words, floats);
     if (b->n_floats)
-        return call_mixed(b->address, b->n_words, words, floats);
-    return call_words(b->address, b->n_words, words);
+        return call_mixed(address, b->n_words, words, floats);
+    return call_words(address, b->n_words, words);
 }
 
 /* ------------------------------------------------------------------------------------------------ scalars in */
@@ -190,21 +199,27 @@ static int signed_from(PyObject *o, int64_t *value)
     return 0;
 }
 
-static int unsigned_from(PyObject *o, word *value)
+static COLD int unsigned_from_index(PyObject *o, word *value)
+{
+    *value = (size_t)-1;
+    if (!PyErr_Occurred())
+        return 0;
+    if (PyLong_Check(o))
+        return -1;
+    PyErr_Clear();
+    PyObject *index = PyNumber_Index(o);
+    if (!index)
+        return -1;
+    *value = PyLong_AsSize_t(index);
+    Py_DECREF(index);
+    return *value == (size_t)-1 && PyErr_Occurred() ? -1 : 0;
+}
+
+static HOT int unsigned_from(PyObject *o, word *value)
 {
     size_t v = PyLong_AsSize_t(o);
-    if (v == (size_t)-1 && PyErr_Occurred()) {
-        if (PyLong_Check(o))
-            return -1;
-        PyErr_Clear();
-        PyObject *index = PyNumber_Index(o);
-        if (!index)
-            return -1;
-        v = PyLong_AsSize_t(index);
-        Py_DECREF(index);
-        if (v == (size_t)-1 && PyErr_Occurred())
-            return -1;
-    }
+    if (v == (size_t)-1)
+        return unsigned_from_index(o, value);
     *value = v;
     return 0;
 }
@@ -290,7 +305,52 @@ static int complex_from(PyObject *o, char code, double *value)
     return 0;
 }
 
-static inline int word_from(PyObject *o, char code, word *value)
+/* The address that a pointer of ctypes holds: 1, or 0 for anything else; _addresses.py decides. */
+static COLD int foreign_address(PyObject *o, word *value)
+{
+    PyObject *addresses = PyImport_ImportModule("nvmath.bindings._addresses");
+    PyObject *answer = addresses ? PyObject_CallMethod(addresses, "foreign_address", "O", o) : NULL;
+    Py_XDECREF(addresses);
+    if (!answer)
+        return -1;
+    int taken = answer == Py_None ? 0 : unsigned_from(answer, value) < 0 ? -1 : 1;
+    Py_DECREF(answer);
+    return taken;
+}
+
+static int has_length(PyObject *o)
+{
+    return PyType_GetSlot(Py_TYPE(o), Py_sq_length) || PyType_GetSlot(Py_TYPE(o), Py_mp_length);
+}
+
+/* 1: an address, 0: memory or a sequence, -1: an error. The same as address_of() in _addresses.py, which is asked only
+ * about what may be a pointer of ctypes: their types have a metaclass, and references have neither buffer nor length. */
+static int address_from(PyObject *o, word *value)
+{
+    if (o == Py_None) {
+        *value = 0;
+        return 1;
+    }
+    if (PyLong_Check(o) || (PyIndex_Check(o) && !has_length(o)))
+        return unsigned_from(o, value) < 0 ? -1 : 1;
+    if (Py_TYPE((PyObject *)Py_TYPE(o)) == &PyType_Type && (PyObject_CheckBuffer(o) || has_length(o)))
+        return 0;
+    return foreign_address(o, value);
+}
+
+/* What has no integer, and an error set, may still be a pointer of ctypes. */
+static COLD int pointer_from_other(PyObject *o, word *value)
+{
+    if (PyLong_Check(o) || !PyErr_ExceptionMatches(PyExc_TypeError))
+        return -1;
+    PyErr_Clear();
+    int taken = foreign_address(o, value);
+    if (taken == 0)
+        PyErr_SetNone(PyExc_TypeError);
+    return taken > 0 ? 0 : -1;
+}
+
+static HOT int word_from(PyObject *o, char code, word *value)
 {
     int64_t v;
     switch (code) {
@@ -299,7 +359,7 @@ static inline int word_from(PyObject *o, char code, word *value)
             *value = 0;
             return 0;
         }
-        return unsigned_from(o, value);
+        return unsigned_from(o, value) == 0 ? 0 : pointer_from_other(o, value);
     case 'i':
         if (signed_from(o, &v) < 0 || v < INT32_MIN || v > INT32_MAX)
             return -1;
@@ -363,6 +423,15 @@ static int same_items(const Py_buffer *view, char code)
     }
 }
 
+/* Of an object without dimensions: whether it might be meant as an address. */
+static int is_integer(PyObject *o)
+{
+    PyObject *index = PyIndex_Check(o) ? PyNumber_Index(o) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(index);
+    return index != NULL;
+}
+
 /* 1: taken, 0: not such a buffer. A writable buffer is passed as it is, a read-only one is copied: C may write. */
 static int array_from_buffer(PyObject *o, char code, Temporary *t, word *value)
 {
@@ -373,7 +442,7 @@ static int array_from_buffer(PyObject *o, char code, Temporary *t, word *value)
         return 0;
     }
     t->viewed = 1;
-    if (!same_items(&t->view, code) || (t->view.ndim == 0 && PyIndex_Check(o))) {
+    if (!same_items(&t->view, code) || (t->view.ndim == 0 && is_integer(o))) {
         PyBuffer_Release(&t->view);
         t->viewed = 0;
         return 0;
@@ -423,35 +492,59 @@ static int array_from_items(const Bound *b, Py_ssize_t argument, PyObject *o, ch
     return 0;
 }
 
+/* Whether an object's memory has gaps, or an order that is neither that of C nor that of Fortran. */
+static int is_strided(PyObject *o)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(o, &view, PyBUF_STRIDES) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    int strided = !PyBuffer_IsContiguous(&view, 'A');
+    PyBuffer_Release(&view);
+    return strided;
+}
+
+static void refuse_memory(const Bound *b, Py_ssize_t argument, PyObject *o, char code)
+{
+    PyObject *name = PyTuple_GetItem(b->names, argument);
+    if (!PyObject_CheckBuffer(o)) {
+        PyErr_SetNone(PyExc_TypeError);
+        refuse(b, argument, -1, code, o);
+    } else if (name && is_strided(o))
+        PyErr_Format(PyExc_ValueError,
+                     "%U(): '%U' must be C-contiguous or F-contiguous (or pass the address of its memory), got %R",
+                     b->title, name, o);
+    else if (name) {
+        PyErr_SetNone(PyExc_ValueError);
+        refuse(b, argument, -1, code, o);
+    }
+}
+
 /* Memory of any item type: passed as it is, or refused (a copy would lose what C writes). */
 static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
 {
-    if (!PyObject_CheckBuffer(o)) {
-        if (unsigned_from(o, value) == 0)
-            return 0;
-    } else if (PyObject_GetBuffer(o, &t->view, PyBUF_ANY_CONTIGUOUS | (code == 'w' ? PyBUF_WRITABLE : 0)) < 0) {
+    int flags = PyBUF_ANY_CONTIGUOUS | (code == 'w' ? PyBUF_WRITABLE : 0);
+    if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &t->view, flags) < 0) {
         PyErr_Clear();
-        PyErr_SetNone(PyExc_ValueError);
-    } else {
-        t->viewed = 1;
-        *value = (word)(uintptr_t)t->view.buf;
-        if (t->view.ndim || !PyIndex_Check(o))
-            return 0;
-        PyErr_SetNone(PyExc_TypeError); /* an integer of NumPy: an address, or a number in memory? */
+        refuse_memory(b, argument, o, code);
+        return -1;
     }
+    t->viewed = 1;
+    *value = (word)(uintptr_t)t->view.buf;
+    if (t->view.ndim || !is_integer(o))
+        return 0;
+    PyErr_SetNone(PyExc_TypeError); /* an integer in an array without dimensions: an address, or memory? */
     refuse(b, argument, -1, code, o);
     return -1;
 }
 
 static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Call *call, word *value)
 {
-    if (o == Py_None) {
-        *value = 0;
+    int taken = address_from(o, value);
+    if (taken > 0)
         return 0;
-    }
-    if (PyLong_Check(o)) {
-        if (unsigned_from(o, value) == 0)
-            return 0;
+    if (taken < 0) {
         refuse(b, argument, -1, code == 'v' || code == 'w' ? code : 'P', o);
         return -1;
     }
@@ -462,19 +555,8 @@ static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char cod
     Temporary *t = &call->temporaries[call->n_temporaries++];
     if (code == 'v' || code == 'w')
         return memory_from(b, argument, o, code, t, value);
-    int taken = array_from_buffer(o, code, t, value);
-    if (taken)
-        return taken < 0 ? -1 : 0;
-    /* an ndarray of one dimension or more has __index__ as well: only what is no sequence is an address */
-    if (PyIndex_Check(o) && PySequence_Size(o) < 0) {
-        PyErr_Clear();
-        if (unsigned_from(o, value) == 0)
-            return 0;
-        refuse(b, argument, -1, 'P', o);
-        return -1;
-    }
-    PyErr_Clear();
-    return array_from_items(b, argument, o, code, t, value);
+    taken = array_from_buffer(o, code, t, value);
+    return taken ? (taken < 0 ? -1 : 0) : array_from_items(b, argument, o, code, t, value);
 }
 
 static void release(Call *call)
@@ -629,9 +711,53 @@ static int convert(const Bound *b, PyObject *const *args, Call *call)
     return 0;
 }
 
+static int take_address(Bound *b, PyObject *address)
+{
+    word at;
+    if (unsigned_from(address, &at) < 0)
+        return -1;
+    if (!at) {
+        PyErr_Format(PyExc_ValueError, "bind(): the address of %s is 0", b->name);
+        return -1;
+    }
+    b->address = (void *)(uintptr_t)at;
+    return 0;
+}
+
+/* 0: the address is known; 1: `other` is what takes the arguments this time; -1: an error. */
+static COLD int open_bound(Bound *b, PyObject **other)
+{
+    *other = NULL;
+    if (b->address)
+        return 0;
+    PyObject *found = PyObject_CallNoArgs(b->opener);
+    if (!found)
+        return -1;
+    if (!PyLong_Check(found)) {
+        *other = found;
+        return 1;
+    }
+    int failed = take_address(b, found);
+    Py_DECREF(found);
+    return failed;
+}
+
+static COLD PyObject *call_other(PyObject *other, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *answer = NULL;
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t k = 0; tuple && k < n; k++)
+        PyTuple_SetItem(tuple, k, Py_NewRef(args[k]));
+    if (tuple)
+        answer = PyObject_CallObject(other, tuple);
+    Py_XDECREF(tuple);
+    Py_DECREF(other);
+    return answer;
+}
+
 static PyObject *invoke(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    const Bound *b = (const Bound *)self;
+    Bound *b = PyModule_GetState(self);
     PyObject *ordered[MAX_WORDS + MAX_FLOATS];
     PyObject *answer = NULL;
     Call call;
@@ -640,14 +766,21 @@ static PyObject *invoke(PyObject *self, PyObject *const *args, Py_ssize_t given,
             return NULL;
         args = ordered;
     }
-    memset(call.words + b->n_words, 0, sizeof(word) * (size_t)(b->n_passed - b->n_words));
+    if (!b->address) {
+        PyObject *other;
+        if (open_bound(b, &other))
+            return other ? call_other(other, args, b->n_arguments) : NULL;
+    }
+    void *address = b->address; /* which may be forgotten while arguments are converted */
+    if (b->n_passed > b->n_words)
+        memset(call.words + b->n_words, 0, sizeof(word) * (size_t)(b->n_passed - b->n_words));
     if (b->n_floats)
         memset(call.floats, 0, sizeof call.floats);
     call.n_temporaries = 0;
     call.temporaries = NULL;
     if (convert(b, args, &call) == 0) {
         PyThreadState *state = PyEval_SaveThread();
-        word returned = call_address(b, call.words, call.floats);
+        word returned = call_address(b, address, call.words, call.floats);
         PyEval_RestoreThread(state);
         if (b->result == '!' && (uint32_t)returned)
             raise_status(b, returned);
@@ -745,9 +878,10 @@ static int run_loop(const Bound *b, Loop *loop, Call *call)
         if (!loop->extents[k])
             return 0;
     word status;
+    void *address = b->address;
     PyThreadState *state = PyEval_SaveThread();
     do {
-        status = call_address(b, call->words, call->floats);
+        status = call_address(b, address, call->words, call->floats);
     } while (!(b->result == '!' && (uint32_t)status) && advance(b, loop, call->words));
     PyEval_RestoreThread(state);
     if (b->result == '!' && (uint32_t)status) {
@@ -757,14 +891,43 @@ static int run_loop(const Bound *b, Loop *loop, Call *call)
     return 0;
 }
 
-static const Bound *bound_of(PyObject *function, const char *asked_by)
+static struct PyModuleDef bound_definition;
+
+static Bound *as_bound(PyObject *function)
 {
     PyObject *self = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
-    if (self && Py_TYPE(self) == bound_type)
-        return (const Bound *)self;
+    return self && PyModule_Check(self) && PyModule_GetDef(self) == &bound_definition ? PyModule_GetState(self) : NULL;
+}
+
+static const Bound *bound_of(PyObject *function, const char *asked_by)
+{
+    PyObject *other = NULL;
+    Bound *b = as_bound(function);
+    if (b && open_bound(b, &other) == 0)
+        return b;
+    Py_XDECREF(other);
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%s() needs a function made by bind(), got %R", asked_by, function);
     return NULL;
+}
+
+static PyObject *opened(PyObject *module, PyObject *function)
+{
+    PyObject *other = NULL;
+    Bound *b = as_bound(function);
+    (void)module;
+    if (b && open_bound(b, &other) < 0)
+        return NULL;
+    return other ? other : Py_NewRef(function);
+}
+
+static PyObject *forget_address(PyObject *module, PyObject *function)
+{
+    Bound *b = as_bound(function);
+    (void)module;
+    if (b && b->opener)
+        b->address = NULL;
+    Py_RETURN_NONE;
 }
 
 static int repeatable(const Bound *b, const char *asked_by)
@@ -938,32 +1101,25 @@ static PyObject *bind(PyObject *module, PyObject *args, PyObject *keywords)
     static char *parameters[] = {"address", "name", "parameters", "signature", "on_error", "doc", "module", NULL};
     PyObject *address, *names, *on_error, *home = Py_None;
     const char *name, *signature, *doc;
-    word at;
     (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsO!sOs|O:bind", parameters, &address, &name, &PyTuple_Type,
                                      &names, &signature, &on_error, &doc, &home))
         return NULL;
-    if (unsigned_from(address, &at) < 0)
-        return NULL;
-    if (!at) {
-        PyErr_Format(PyExc_ValueError, "bind(): the address of %s is 0", name);
-        return NULL;
-    }
     if (home != Py_None && !PyUnicode_Check(home)) {
         PyErr_SetString(PyExc_TypeError, "bind(): module must be a str or None");
         return NULL;
     }
-    PyObject *self = PyType_GenericAlloc(bound_type, 0);
+    PyObject *self = PyModule_Create(&bound_definition);
     if (!self)
         return NULL;
-    Bound *b = (Bound *)self;
-    b->address = (void *)(uintptr_t)at;
+    Bound *b = PyModule_GetState(self);
+    PyObject *function = NULL;
+    b->opener = PyCallable_Check(address) ? Py_NewRef(address) : NULL;
     b->names = Py_NewRef(names);
     b->on_error = on_error == Py_None ? NULL : Py_NewRef(on_error);
     b->title = function_title(name, home);
-    PyObject *function = NULL;
-    if (b->title && read_signature(b, signature) == 0 && (b->name = copy_text(name)) &&
-        (b->doc = internal_doc(name, names, doc))) {
+    if (b->title && (b->name = copy_text(name)) && (b->opener || take_address(b, address) == 0) &&
+        read_signature(b, signature) == 0 && (b->doc = internal_doc(name, names, doc))) {
         b->method.ml_name = b->name;
         b->method.ml_meth = (PyCFunction)(void (*)(void))invoke;
         b->method.ml_flags = METH_FASTCALL | METH_KEYWORDS;
@@ -976,8 +1132,8 @@ static PyObject *bind(PyObject *module, PyObject *args, PyObject *keywords)
 
 static int bound_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    Bound *b = (Bound *)self;
-    Py_VISIT(Py_TYPE(self));
+    Bound *b = PyModule_GetState(self);
+    Py_VISIT(b->opener);
     Py_VISIT(b->names);
     Py_VISIT(b->on_error);
     return 0;
@@ -985,32 +1141,30 @@ static int bound_traverse(PyObject *self, visitproc visit, void *arg)
 
 static int bound_clear(PyObject *self)
 {
-    Py_CLEAR(((Bound *)self)->on_error); /* names and title stay: a call may still come, and they hold no cycle */
+    Py_CLEAR(((Bound *)PyModule_GetState(self))->on_error); /* the rest stays: a call may still come */
     return 0;
 }
 
-static void bound_dealloc(PyObject *self)
+static void bound_free(void *self)
 {
-    Bound *b = (Bound *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
+    Bound *b = PyModule_GetState(self);
+    if (!b)
+        return;
+    Py_XDECREF(b->opener);
     Py_XDECREF(b->names);
     Py_XDECREF(b->on_error);
     Py_XDECREF(b->title);
     PyMem_Free(b->name);
     PyMem_Free(b->doc);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
 }
 
-static PyType_Slot bound_slots[] = {
-    {Py_tp_traverse, bound_traverse}, {Py_tp_clear, bound_clear}, {Py_tp_dealloc, bound_dealloc}, {0, NULL}};
-
-static PyType_Spec bound_spec = {
-    .name = "nvmath.bindings._seam_c.Bound",
-    .basicsize = sizeof(Bound),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = bound_slots,
+static struct PyModuleDef bound_definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "nvmath.bindings._seam_c.function",
+    .m_size = sizeof(Bound),
+    .m_traverse = bound_traverse,
+    .m_clear = bound_clear,
+    .m_free = bound_free,
 };
 
 /* ------------------------------------------------------------------------------------------------ prepare */
@@ -1042,7 +1196,9 @@ typedef struct {
     PyObject *make, *kept;
     PyTypeObject *kind;
     const Bound *bound;
+    void *address; /* kept when the function forgets it */
     Table *home; /* the table that knows it, if any */
+    unsigned long answers; /* since answered() was called last */
     int n;
     int at[MAX_OPERANDS + 1]; /* which words take the addresses of the operands, and of the result */
     Look looks[MAX_OPERANDS];
@@ -1116,7 +1272,7 @@ static int suits(const Prepared *p, const Seen *seen)
     return 1;
 }
 
-static PyObject *run_prepared(const Prepared *p, const Seen *seen)
+static PyObject *run_prepared(Prepared *p, const Seen *seen)
 {
     const Bound *b = p->bound;
     word words[MAX_WORDS];
@@ -1131,7 +1287,7 @@ static PyObject *run_prepared(const Prepared *p, const Seen *seen)
         words[p->at[k]] = (word)(uintptr_t)seen->views[k].buf;
     words[p->at[p->n]] = (word)(uintptr_t)target.buf;
     PyThreadState *state = PyEval_SaveThread();
-    word returned = call_address(b, words, p->floats);
+    word returned = call_address(b, p->address, words, p->floats);
     PyEval_RestoreThread(state);
     PyBuffer_Release(&target);
     if (b->result == '!' && (uint32_t)returned) {
@@ -1139,6 +1295,7 @@ static PyObject *run_prepared(const Prepared *p, const Seen *seen)
         raise_status(b, returned);
         return NULL;
     }
+    p->answers++;
     return result;
 }
 
@@ -1264,6 +1421,7 @@ static PyObject *prepare(PyObject *module, PyObject *arguments)
     p->make = Py_NewRef(make);
     p->kept = Py_NewRef(kept);
     p->bound = b;
+    p->address = b->address;
     p->n = (int)n;
     p->method.ml_name = b->name;
     p->method.ml_meth = (PyCFunction)(void (*)(void))invoke_prepared;
@@ -1394,6 +1552,20 @@ static PyObject *enter(PyObject *module, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+static PyObject *answered(PyObject *module, PyObject *function)
+{
+    PyObject *self = PyCFunction_Check(function) ? PyCFunction_GetSelf(function) : NULL;
+    (void)module;
+    if (!self || Py_TYPE(self) != prepared_type) {
+        PyErr_Format(PyExc_TypeError, "answered(): needs a prepared call, got %R", function);
+        return NULL;
+    }
+    Prepared *p = (Prepared *)self;
+    unsigned long answers = p->answers;
+    p->answers = 0;
+    return PyLong_FromUnsignedLong(answers);
+}
+
 static void table_dealloc(PyObject *self)
 {
     Table *t = (Table *)self;
@@ -1443,6 +1615,9 @@ static PyMethodDef methods[] = {
     {"bind", (PyCFunction)(void (*)(void))bind, METH_VARARGS | METH_KEYWORDS,
      "bind(address, name, parameters, signature, on_error, doc, module=None)\n--\n\n"
      "Makes a function that calls the C function at an address."},
+    {"opened", opened, METH_O,
+     "opened(function, /)\n--\n\nThe function, its address found; or what takes its place now."},
+    {"forget", forget_address, METH_O, "forget(function, /)\n--\n\nMakes a function ask for its address again."},
     {"pointer", pointer, METH_O, "pointer(obj, /)\n--\n\nThe address of an object's data."},
     {"repeat", repeat, METH_VARARGS,
      "repeat(function, shape, steps, args, /)\n--\n\nCalls a bound function over a loop, with advancing arguments."},
@@ -1451,6 +1626,8 @@ static PyMethodDef methods[] = {
      "A call of a bound function whose arguments are known but for the addresses of arrays."},
     {"table", table, METH_O, "table(kind, /)\n--\n\nPrepared calls, found by what their arrays look like."},
     {"enter", enter, METH_VARARGS, "enter(table, prepared, /)\n--\n\nPuts a prepared call into a table."},
+    {"answered", answered, METH_O,
+     "answered(prepared, /)\n--\n\nHow many calls it made since this was asked last."},
     {NULL, NULL, 0, NULL}};
 
 static PyTypeObject *made_type(PyTypeObject *known, PyType_Spec *spec)
@@ -1468,8 +1645,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__seam_c(void)
 {
-    if (!(bound_type = made_type(bound_type, &bound_spec)) ||
-        !(prepared_type = made_type(prepared_type, &prepared_spec)) ||
+    if (!(prepared_type = made_type(prepared_type, &prepared_spec)) ||
         !(table_type = made_type(table_type, &table_spec)))
         return NULL;
     if (!dtype_text && !(dtype_text = PyUnicode_InternFromString("dtype")))

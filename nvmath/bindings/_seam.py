@@ -51,7 +51,7 @@ def _c_can_call(signature: str) -> bool:
 
 
 def bind(
-    address: int,
+    address: int | Callable[[], Any],
     name: str,
     parameters: tuple[str, ...],
     signature: str,
@@ -63,8 +63,9 @@ def bind(
 
     Parameters
     ----------
-    address : int
-        Where the function is.
+    address : int or callable
+        Where the function is; or what is called without arguments at the first call and returns that. If it returns
+        a callable instead, that gets the arguments, by position, and the next call asks again.
     name : str
         Its Python name.
     parameters : tuple of str
@@ -89,13 +90,35 @@ def bind(
     Raised by the function: OverflowError for a number that does not fit, ValueError for text that does not fit,
     TypeError for another type or number of arguments, and what `on_error` raises. An array argument takes an address,
     None (NULL), a buffer or a sequence of numbers (or of text); a writable contiguous buffer of the C type is passed as
-    it is, everything else is copied for the call, so what C writes there is lost.
+    it is, everything else is copied for the call, so what C writes there is lost. A pointer of ctypes is the address
+    that it holds, wherever C wants one.
     """
     if _c_can_call(signature):
         return _c.bind(address, name, parameters, signature, on_error, doc, module)  # type: ignore[no-any-return]
     from nvmath.bindings import _seam_ctypes
 
     return _seam_ctypes.bind(address, name, parameters, signature, on_error, doc, module)
+
+
+def opened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function that `nvmath.bindings` hands out calls: a bound function whose address is found, or a stand-in for it."""
+    function = getattr(function, "__bound__", lambda: function)()
+    if _c is not None and type(function) is BuiltinFunctionType:
+        return _c.opened(function)  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_ctypes
+
+    return _seam_ctypes.opened(function)  # type: ignore[no-any-return]
+
+
+def forget(function: Callable[..., Any]) -> None:
+    """Makes a function that was bound without an address ask for it again."""
+    function = getattr(function, "__bound__", lambda: function)()
+    if _c is not None and type(function) is BuiltinFunctionType:
+        _c.forget(function)
+        return
+    from nvmath.bindings import _seam_ctypes
+
+    _seam_ctypes.forget(function)
 
 
 def repeat(
@@ -124,12 +147,9 @@ def repeat(
     Exception
         What the function raises: the first nonzero status ends the loop.
     """
+    function = opened(function)
     if _c is not None and type(function) is BuiltinFunctionType:
         _c.repeat(function, shape, steps, args)
-        return
-    bound = getattr(function, "__bound__", None)
-    if bound is not None:  # what nvmath.bindings hands out before a library is open
-        repeat(bound(), shape, steps, args)
         return
     from nvmath.bindings import _seam_ctypes
 
@@ -138,7 +158,7 @@ def repeat(
 
 def can_prepare(function: Callable[..., Any]) -> bool:
     """Whether `prepare` takes a function: one that `bind` made the way this platform prepares calls, and no stand-in."""
-    function = getattr(function, "__bound__", lambda: function)()
+    function = opened(function)
     if _c is not None and _WHOLE:
         return type(function) is BuiltinFunctionType
     return hasattr(function, "__seam__")
@@ -176,9 +196,11 @@ def prepare(
     -------
     callable
         Takes arrays, and returns a new result; or NotImplemented, nothing having happened, for arrays that are not exactly of the type,
-        dtype (the same object), shape and strides of `like`, or not aligned, or when the guarded memory has changed.
+        dtype (the same object), shape and strides of `like`, or not aligned, or when the guarded memory has changed. The strides are
+        those that the buffer protocol tells, and NumPy tells made-up ones where an axis has one element, or an array none: where the
+        strides of such axes matter, do not prepare.
     """
-    function = getattr(function, "__bound__", lambda: function)()
+    function = opened(function)
     if _c is not None and _WHOLE:
         return _c.prepare(function, args, places, like, make, guard, kept)  # type: ignore[no-any-return]
     from nvmath.bindings import _seam_prepared
@@ -214,6 +236,15 @@ def enter(table: Callable[..., Any], prepared: Callable[..., Any]) -> None:
     from nvmath.bindings import _seam_prepared
 
     _seam_prepared.enter(table, prepared)  # type: ignore[arg-type]  # it says so
+
+
+def answered(prepared: Callable[..., Any]) -> int:
+    """How many calls a prepared one made, by itself or for a table, since this was asked last."""
+    if _c is not None and _WHOLE:
+        return _c.answered(prepared)  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_prepared
+
+    return _seam_prepared.answered(prepared)  # type: ignore[arg-type]  # it says so
 
 
 def _pointer() -> Callable[[object], int]:

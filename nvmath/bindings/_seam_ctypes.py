@@ -13,6 +13,7 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+from nvmath.bindings._addresses import address_of, foreign_address
 from nvmath.bindings._functions import forwarding_function
 
 
@@ -127,22 +128,38 @@ def _complex(value: object, code: str, argument: _Argument) -> Any:
     return _TYPES[code](number.real, number.imag)
 
 
+def _address(value: object, called: str, argument: _Argument) -> int | None:
+    """The address that a value is, or None for memory and sequences."""
+    address = address_of(value)
+    return address if address is None else _integer(address, "P", argument, called)
+
+
 def _memory(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
     """Memory of any item type: passed as it is, or refused (a copy would lose what C writes)."""
-    if value is None:
-        return None
-    if isinstance(value, int):
-        return _integer(value, "P", argument, code)
     try:
         view = memoryview(value)  # type: ignore[arg-type]
-    except (TypeError, BufferError, ValueError):
-        return _integer(value, "P", argument, code)
-    if not view.contiguous or (code == "w" and view.readonly):
+    except TypeError:
+        raise argument.refuse(TypeError, code, value) from None
+    except (BufferError, ValueError):
+        raise argument.refuse(ValueError, code, value) from None
+    if not view.contiguous:
+        wanted = "must be C-contiguous or F-contiguous (or pass the address of its memory)"
+        raise ValueError(f"{argument.title}(): '{argument.name}' {wanted}, got {value!r}")
+    if code == "w" and view.readonly:
         raise argument.refuse(ValueError, code, value)
-    if view.ndim == 0 and hasattr(value, "__index__"):
+    if view.ndim == 0 and _is_integer(value):
         raise argument.refuse(TypeError, code, value)
     kept.append(view)
     return pointer(value)
+
+
+def _is_integer(value: Any) -> bool:
+    """Of an object without dimensions: whether it might be meant as an address."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _text(value: object, argument: _Argument) -> bytes | None:
@@ -165,8 +182,9 @@ def _scalar(value: object, kept: list[object], code: str, argument: _Argument) -
         return _complex(value, code, argument)
     if code == "b":
         return _char(value, argument)
-    if code == "P" and value is None:
-        return None
+    if code == "P":
+        address = 0 if value is None else foreign_address(value)
+        value = value if address is None else address
     return _integer(value, code, argument)
 
 
@@ -178,22 +196,21 @@ def _matching_view(value: object, code: str) -> memoryview | None:
         return None
     letter = view.format.lstrip("@=<")
     same = len(letter) == 1 and letter in _SAME_ITEMS[code] and view.itemsize == ctypes.sizeof(_TYPES[code])
-    if not same or not view.c_contiguous or (view.ndim == 0 and hasattr(value, "__index__")):
+    if not same or not view.c_contiguous or (view.ndim == 0 and _is_integer(value)):
         return None
     return view
 
 
 def _array(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
+    address = _address(value, code if code in "vw" else "P", argument)
+    if address is not None:
+        return address or None
     if code in "vw":
         return _memory(value, kept, code, argument)
-    if value is None:
-        return None
-    view = None if isinstance(value, int) else _matching_view(value, code)
+    view = _matching_view(value, code)
     if view is not None:
         kept.append(view)
         return ctypes.create_string_buffer(view.tobytes(), max(view.nbytes, 1)) if view.readonly else pointer(value)
-    if isinstance(value, int) or (hasattr(value, "__index__") and not _has_length(value)):
-        return _integer(value, "P", argument)
     items: tuple[object, ...] | None
     try:
         items = None if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
@@ -205,14 +222,6 @@ def _array(value: object, kept: list[object], code: str, argument: _Argument) ->
     values = [_scalar(item, kept, code, argument._replace(element=k)) for k, item in enumerate(items)]
     kept.append(values)
     return (_TYPES[code] * max(len(values), 1))(*values)
-
-
-def _has_length(value: object) -> bool:
-    try:
-        len(value)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return True
 
 
 def _from_c(value: Any, code: str) -> Any:
@@ -267,8 +276,48 @@ def _raise_status(title: str, status: int, on_error: Callable[[int], object] | N
     raise RuntimeError(f"{title}(): status {status}, and its error handler raised nothing")
 
 
+class _Target:
+    """The C function behind a bound one: known, or asked for at the first call."""
+
+    def __init__(self, address: int | Callable[[], Any], name: str, prototype: Any) -> None:
+        self.name, self.prototype = name, prototype
+        self.opener = address if callable(address) else None
+        self.foreign: Any = None if callable(address) else self.at(address)
+
+    def at(self, address: int) -> Any:
+        if not address:
+            raise ValueError(f"bind(): the address of {self.name} is 0")
+        return self.prototype(address)
+
+    def other(self) -> Callable[..., Any] | None:
+        """None if the address is known, now at least; or what takes the arguments this time."""
+        if self.foreign is None and self.opener is not None:
+            found = self.opener()
+            if not isinstance(found, int):
+                return found  # type: ignore[no-any-return]
+            self.foreign = self.at(found)
+        return None
+
+    def forget(self) -> None:
+        if self.opener is not None:
+            self.foreign = None
+
+
+def opened(function: Any) -> Any:
+    """The function, its address found; or what takes its place now."""
+    target = getattr(function, "__target__", None)
+    return function if target is None else target.other() or function
+
+
+def forget(function: Any) -> None:
+    """Makes a function ask for its address again."""
+    target = getattr(function, "__target__", None)
+    if target is not None:
+        target.forget()
+
+
 def bind(
-    address: int,
+    address: int | Callable[[], Any],
     name: str,
     parameters: tuple[str, ...],
     signature: str,
@@ -277,10 +326,8 @@ def bind(
     module: str | None = None,
 ) -> Callable[..., Any]:
     """Makes a function that calls the C function at an address; see `nvmath.bindings._seam.bind`."""
-    if not address:
-        raise ValueError(f"bind(): the address of {name} is 0")
     slots, result = _read_signature(signature, name, parameters)
-    foreign = _prototype(slots, result)(address)
+    target = _Target(address, name, _prototype(slots, result))
     title = name if module is None else f"{module}.{name}"
 
     checks = _checks(slots, title, parameters)
@@ -294,6 +341,15 @@ def bind(
         return None if not answers else answers[0] if len(answers) == 1 else tuple(answers)
 
     def call(*args: Any) -> Any:
+        foreign = target.foreign
+        if foreign is None:
+            other = target.other()
+            if other is not None:
+                return other(*args)
+            foreign = target.foreign
+        return call_at(foreign, args)
+
+    def call_at(foreign: Any, args: tuple[Any, ...]) -> Any:
         kept: list[object] = []
         values = [
             value if type(value) is int and low <= value <= high else convert(value, kept)
@@ -309,6 +365,8 @@ def bind(
     function = forwarding_function(name, parameters, call, doc, module)
     function.__text_signature__ = f"({', '.join(parameters)})"
     function.__seam__ = (slots, result)
+    function.__target__ = target
+    function.__call_at__ = call_at
     function.__checks__ = checks
     return function  # type: ignore[no-any-return]
 
@@ -329,14 +387,14 @@ class _PyBuffer(ctypes.Structure):
     )
 
 
-_STRIDES = 0x10 | 0x8  # PyBUF_STRIDES
+_STRIDES = 0x10 | 0x8  # PyBUF_STRIDES; PyBUF_WRITABLE is 1
 
 
 @contextmanager
-def buffer_of(obj: object) -> Iterator[_PyBuffer]:
+def buffer_of(obj: object, *, writable: bool = False) -> Iterator[_PyBuffer]:
     """The strided buffer of an object, held meanwhile."""
     view = _PyBuffer()
-    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES)
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES | writable)
     try:
         yield view
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -64,6 +65,7 @@ class Prepared:
                 f"{_MAX_RANK} dimensions, got {like!r}"
             )
         self.function, self.args, self.places, self.make, self.kept = function, args, places, make, kept
+        self.foreign = function.__target__.foreign  # type: ignore[attr-defined]  # kept when the function forgets it
         self.kind, self.looks = type(like[0]), seen[0]
         self.dtypes = tuple(array.dtype for array in like)  # kept, so that no other has their identity
         self.alignments = tuple(dtype.alignment for dtype in self.dtypes)
@@ -71,6 +73,8 @@ class Prepared:
         if self.guard.nbytes > _MAX_GUARD:
             raise ValueError(f"prepare(): the guard may have {_MAX_GUARD} bytes, not {self.guard.nbytes}")
         self.guarded = bytes(self.guard)
+        self.home: Table | None = None
+        self.answers = 0
 
     def __call__(self, *arrays: Any) -> Any:
         if len(arrays) != len(self.looks):
@@ -87,10 +91,13 @@ class Prepared:
     def run(self, addresses: tuple[int, ...]) -> Any:
         """Call with the addresses of the arrays, and that of a new result."""
         result = self.make()
+        with _seam_ctypes.buffer_of(result, writable=True) as view:
+            target = int(view.buf or 0)
         args = list(self.args)
-        for place, address in zip(self.places, (*addresses, _seam_ctypes.pointer(result)), strict=True):
+        for place, address in zip(self.places, (*addresses, target), strict=True):
             args[place] = address
-        self.function(*args)
+        self.function.__call_at__(self.foreign, tuple(args))  # type: ignore[attr-defined]
+        self.answers += 1
         return result
 
 
@@ -108,9 +115,9 @@ def prepare(
     for given in (args, places, like):
         if not isinstance(given, tuple):
             raise TypeError(f"prepare(): args, places and like must be tuples, got {given!r}")
-    if not hasattr(function, "__seam__"):
+    if not hasattr(_seam_ctypes.opened(function), "__call_at__"):
         raise TypeError(f"prepare() needs a function made by bind(), got {function!r}")
-    slots, _ = function.__seam__
+    slots, _ = function.__seam__  # type: ignore[attr-defined]
     if not 1 <= len(like) <= _MAX_OPERANDS or len(places) != len(like) + 1:
         raise ValueError(
             f"prepare(): 1 to {_MAX_OPERANDS} arrays, and one place more, got {len(like)} and {len(places)}"
@@ -130,15 +137,28 @@ class Table:
         if not isinstance(kind, type):
             raise TypeError(f"table(): needs the type of the arrays, got {kind!r}")
         self.kind = kind
-        self.entries: weakref.WeakKeyDictionary[Prepared, None] = weakref.WeakKeyDictionary()
+        self.entries: tuple[weakref.ref[Prepared], ...] = ()  # replaced, never changed: other threads go through it
+        self.lock = threading.RLock()  # a signal handler may enter one, too
 
     def __call__(self, *arrays: Any) -> Any:
         seen = _look_at(self.kind, arrays) if len(arrays) <= _MAX_OPERANDS else None
         if seen is not None:
-            for entry in list(self.entries):
+            for entry in self.known():
                 if entry.kind is self.kind and entry.suits(seen):
                     return entry.run(seen[1])
         return NotImplemented
+
+    def known(self) -> list[Prepared]:
+        """The calls that live and are in no other table by now, the oldest first."""
+        living = [entry for reference in self.entries if (entry := reference()) is not None]
+        return [entry for entry in living if entry.home is self]
+
+    def add(self, prepared: Prepared) -> None:
+        """Take a call in, as the youngest; of too many the oldest leaves."""
+        with self.lock:
+            others = [entry for entry in self.known() if entry is not prepared]
+            self.entries = tuple(map(weakref.ref, [*others, prepared][-_MAX_ENTRIES:]))
+            prepared.home = self
 
 
 def table(kind: type, /) -> Table:
@@ -150,7 +170,12 @@ def enter(table: Table, prepared: Prepared, /) -> None:
     """Puts a prepared call into a table, in place of the oldest if that is full; see `nvmath.bindings._seam.enter`."""
     if not isinstance(table, Table) or not isinstance(prepared, Prepared):
         raise TypeError(f"enter(): needs a table and a prepared call, got {table!r} and {prepared!r}")
-    known = list(table.entries)
-    if len(known) >= _MAX_ENTRIES:
-        table.entries.pop(known[0], None)
-    table.entries[prepared] = None
+    table.add(prepared)
+
+
+def answered(prepared: Prepared, /) -> int:
+    """How many calls a prepared one made; see `nvmath.bindings._seam.answered`."""
+    if not isinstance(prepared, Prepared):
+        raise TypeError(f"answered(): needs a prepared call, got {prepared!r}")
+    answers, prepared.answers = prepared.answers, 0
+    return answers

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import enum
+import importlib
 import inspect
 import pickle
+import pydoc
+import sys
 import threading
 from array import array
 from collections.abc import Iterator
@@ -25,8 +29,11 @@ toy_status(status: i32)
 toy_version(kind: i32, &value: i32)
 add = toy_add(a: ptr, b: ptr, times: i32)
 toy_absent(a: i32)
+second = toy_second_u64(a: cbuf) -> u64
+filled = toy_fill(a: null, n: i32)
 _secret = toy_counter() -> i64
 """
+LENGTHS = "second 8: a=2"
 ENUMS = "IntEnum Result: SUCCESS=0 BAD=7\nIntFlag Flags: A=1 B=2\n"
 
 
@@ -36,7 +43,7 @@ def check_status(status: int) -> None:
 
 def make_module(library: str) -> ModuleType:
     module: Any = ModuleType("toy_bindings")
-    module._ROWS, module._ENUMS = ROWS, ENUMS
+    module._ROWS, module._ENUMS, module._LENGTHS = ROWS, ENUMS, LENGTHS
     bindings = _bind.Bindings(library, module.__dict__, prefix="toy_", on_error=check_status, error="RuntimeError")
     module._library = bindings
     module.__getattr__ = bindings.resolve
@@ -71,14 +78,14 @@ def test_access_opens_nothing_and_a_call_does(toy_module: Any) -> None:
         function(status=3)
 
 
-def test_after_the_first_call_the_bound_function_is_a_plain_attribute(toy_module: Any) -> None:
+def test_a_function_is_one_object_for_ever(toy_module: Any) -> None:
     assert "status" not in vars(toy_module)
     first = toy_module.status
+    assert toy_module.status is vars(toy_module)["status"] is first
+    assert "toy" not in _load.opened()
     first(0)
-    bound = vars(toy_module)["status"]
-    assert bound is not first
-    assert toy_module.status is bound
-    assert toy_module.version is vars(toy_module)["version"]  # the library is open: bound at once
+    assert toy_module.status is vars(toy_module)["status"] is first
+    assert toy_module.version is vars(toy_module)["version"]
     assert toy_module.version(1) == 2
 
 
@@ -196,6 +203,9 @@ class Recorder:
     def toy_add(self, a: int, b: int, times: int) -> None:
         self.calls.append((a, b, times))
 
+    def toy_second_u64(self, a: int) -> int:
+        return a
+
 
 def test_substitution(toy_module: Any) -> None:
     toy_module.status(0)
@@ -220,10 +230,85 @@ def test_substitution(toy_module: Any) -> None:
         toy_module.status(0)
         assert len(other.calls) == 1
         assert len(recorder.calls) == 5
-    assert toy_module.status is not before
+    assert toy_module.status is before
     assert toy_module.status(0) is None
     assert len(recorder.calls) == 5
     assert toy_module.version(3) == 4
+
+
+def test_a_function_that_is_held_follows_substitution(toy_module: Any) -> None:
+    status, version, checked = toy_module.status, toy_module.version, toy_module.second
+    for _ in range(2):
+        recorder = Recorder()
+        with _bind.substitute("toy", recorder):
+            with pytest.raises(RuntimeError, match="refused"):
+                status(status=4)
+            assert version(3) == 300
+            assert checked(a=4096) == 4096
+            with pytest.raises(ValueError, match=r"second\(\): a needs 2 elements"):
+                checked(bytearray(15))
+            _seam.repeat(status, (2,), ((0,),), (0,))
+            assert not _seam.can_prepare(status)
+        assert recorder.calls == [("status", 4), ("status", 0), ("status", 0)]
+        assert status(0) is None
+        assert version(3) == 4
+        assert checked(np.array([5, 7])) == 7
+        assert _seam.can_prepare(status)
+
+
+def test_a_prepared_call_stays_with_its_library(toy_module: Any) -> None:
+    a = np.array([2.0])
+    call = _seam.prepare(toy_module.add, (0, 0, 3), (1, 0), (a,), lambda: np.zeros(1), b"")
+    with _bind.substitute("toy", Recorder()):
+        assert call(a).tolist() == [6.0]
+
+
+def kinds_of_functions(module: Any) -> list[Any]:
+    """A bound one, one whose arrays are measured, one with adapted parameters and one that C does not have."""
+    return [module.status, module.second, module.filled, module.absent]
+
+
+@pytest.fixture
+def importable(toy_module: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setitem(sys.modules, "toy_bindings", toy_module)
+    return toy_module
+
+
+def described(function: Any) -> list[Any]:
+    kind = [inspect.isroutine(function), function.__name__, function.__qualname__, function.__module__]
+    return [*kind, str(inspect.signature(function)), function.__doc__, pydoc.plain(pydoc.render_doc(function))]
+
+
+def test_functions_are_pickled_and_copied_by_name(importable: Any) -> None:
+    functions = kinds_of_functions(importable)
+    texts = [[pickle.dumps(function, protocol) for protocol in range(6)] for function in functions]
+    before = [described(function) for function in functions]
+    assert "toy" not in _load.opened()
+    assert functions[0](0) is None
+    assert functions[1](np.array([5, 7])) == 7
+    with _bind.substitute("toy", Recorder()):
+        functions[0](0)
+    for function, pickled in zip(functions, texts, strict=True):
+        assert copy.copy(function) is copy.deepcopy(function) is function
+        again = [pickle.dumps(function, protocol) for protocol in range(6)]
+        assert all(pickle.loads(text) is function for text in pickled + again)
+    assert [described(function) for function in kinds_of_functions(importable)] == before
+    assert before[0][1:5] == ["status", "status", "toy_bindings", "(status)"]
+    assert before[1][1:5] == ["second", "second", "toy_bindings", "(a)"]
+    assert "status in module toy_bindings" in before[0][-1]
+    assert "Calls the C function ``toy_status``." in before[0][-1]
+
+
+def test_functions_of_libraries_are_pickled() -> None:
+    """Whether the library is installed or not."""
+    for name in ("cublas.create", "cudss.create", "cufft.plan1d", "nvpl.blas.dgemm", "cublasLt.logger_set_callback"):
+        module_name, _, attribute = f"nvmath.bindings.{name}".rpartition(".")
+        module = importlib.import_module(module_name)
+        function = getattr(module, attribute)
+        assert getattr(module, attribute) is function
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy({"function": [function]}) == {"function": [function]}
+        assert (function.__module__, function.__qualname__) == (module_name, attribute)
 
 
 def test_substitution_opens_nothing(toy_module: Any) -> None:

@@ -131,7 +131,7 @@ def named(row: Row) -> str:
 def shortest(row: Row, given: dict[str, Any], name: str) -> int:
     """How many bytes an array needs at least before the function is called."""
     called: list[str] = []
-    others = {other: bytearray(8192) for other in arrays(row)}
+    others = {other: bytearray(b"?" * 8192) for other in arrays(row)}
     with substitute("blas", SimpleNamespace(**{row.c_name: lambda *args: called.append("")})):
         function = getattr(blas, row.name)
         for nbytes in range(0, 8192, dtype_of(row.name).itemsize // 2):
@@ -255,3 +255,71 @@ def test_a_short_array_is_refused_before_numbers_are_made(row: Row) -> None:
         for enough in (np.zeros(7 * size, "u1"), 4096, None):
             function(output_ptr=enough, **{count: 7}, **others)
         assert len(calls) == 3
+
+
+# ------------------------------------------------------------------------------------------------ nothing to read
+
+
+def product(name: str, given: dict[str, Any]) -> np.ndarray:
+    """`given` to a gemm of rows whose result is 2 x 4, and what became of it."""
+    c = np.arange(8.0).reshape(2, 4).astype(dtype_of(name))
+    arguments = {"m": 2, "n": 4, "k": 3, "lda": 3, "ldb": 4, "ldc": 4, "c": c} | given
+    getattr(blas, name)(order=101, trans_a=111, trans_b=111, **arguments)
+    return c
+
+
+@pytest.mark.parametrize("letter", "sdcz")
+@pytest.mark.parametrize("beta", [0.0, 1.0, -2.5])
+def test_factors_of_zero_need_no_matrices(letter: str, beta: float, suffix: str) -> None:
+    name = f"{letter}gemm"
+    dtype = dtype_of(name)
+    scalar: Any = (lambda value: np.array([value], dtype)) if dtype.kind == "c" else float
+    empty = np.empty(0, dtype)
+    expected = (beta * np.arange(8.0).reshape(2, 4)).astype(dtype)
+    full = {"a": np.full((2, 3), np.nan, dtype), "b": np.full((3, 4), np.nan, dtype)}
+    for zero in (0.0, -0.0):
+        for given in ({"a": empty, "b": empty}, {"a": empty, "b": np.ones((3, 4), dtype)}):
+            found = product(name + suffix, {"alpha": scalar(zero), "beta": scalar(beta)} | given)
+            assert np.array_equal(found, expected)
+    found = product(name + suffix, {"alpha": scalar(2), "beta": scalar(beta), "k": 0, "lda": 1, "a": empty, "b": empty})
+    assert np.array_equal(found, expected)
+    for extent in ("m", "n"):
+        found = product(
+            name + suffix, full | {"alpha": scalar(2), "beta": scalar(beta), extent: 0, "a": empty, "b": empty}
+        )
+        assert np.array_equal(found, np.arange(8.0).reshape(2, 4))
+    with pytest.raises(ValueError, match="a needs 6 elements"):
+        product(name + suffix, {"alpha": scalar(1e-30), "beta": scalar(beta), "a": empty, "b": empty})
+    with pytest.raises(ValueError, match="c needs 8 elements"):  # it is written, whatever the factors are
+        product(name + suffix, {"alpha": scalar(0), "beta": scalar(0), "a": empty, "b": empty, "c": np.empty(7, dtype)})
+
+
+def test_a_factor_of_zero_at_an_address(suffix: str) -> None:
+    empty, zero, one = np.empty(0, "c8"), np.zeros(1, "c8"), np.ones(1, "c8")
+    given = {"beta": one.ctypes.data, "a": empty, "b": empty}
+    found = product("cgemm" + suffix, given | {"alpha": zero.ctypes.data})
+    assert np.array_equal(found, np.arange(8.0).reshape(2, 4))
+    for alpha in (one.ctypes.data, np.full(1, 1e-45j, "c8"), None):
+        with pytest.raises(ValueError, match="a needs 6 elements"):
+            product("cgemm" + suffix, given | {"alpha": alpha})
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if "alpha" in [p.name for p in FUNCTIONS[name].arguments]])
+def test_what_a_factor_of_zero_multiplies_may_be_absent(name: str, suffix: str) -> None:
+    """The result is that of arrays full of zeros."""
+    row, dtype, draw = FUNCTIONS[name], dtype_of(name), random.Random(name)
+    if name + suffix not in blas._library.tables.rows or not blas._library.has(row.c_name + suffix):
+        pytest.skip(f"the BLAS library has no {row.c_name}{suffix}")
+    read = [p.name for p in row.arguments if p.type == "cbuf" and p.name not in ("alpha", "beta")]
+    for _ in range(5):
+        given = scalars(row, draw)
+        memory = {p: drawn(dtype, shortest(row, given, p), draw) for p in arrays(row)}
+        if "alpha" in memory:
+            memory["alpha"][:] = 0
+        else:
+            given["alpha"] = 0.0
+        expected = outcome(getattr(blas, name + suffix), given, memory | {p: memory[p] * 0 for p in read}, 0)
+        kept = {p: memory[p].copy() for p in memory if p not in read}
+        result = getattr(blas, name + suffix)(**given, **kept, **{p: np.empty(0, dtype) for p in read})
+        assert str(result) == str(expected[0])
+        assert {p: kept[p].tobytes() for p in kept} == {p: expected[1][p] for p in kept}

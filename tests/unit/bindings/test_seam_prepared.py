@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+import threading
 import weakref
 from collections.abc import Callable
 from types import ModuleType
@@ -127,6 +129,32 @@ def test_a_result_that_cannot_be_written_is_refused(prepare, seam) -> None:
         prepare(np.ones(1), make=lambda: "text")(np.ones(1))
 
 
+@pytest.mark.parametrize("kind", [np.asarray, lambda values: values.tobytes()])
+def test_a_result_that_is_read_only_is_refused_and_stays_as_it_is(prepare, kind) -> None:
+    result = np.array([7.0])
+    result.flags.writeable = False
+    given = kind(result)
+    with pytest.raises((ValueError, BufferError), match=r"read-only|not writable"):
+        prepare(np.ones(1), make=lambda: given)(np.ones(1))
+    assert np.frombuffer(given).tolist() == [7.0]
+
+
+def test_calls_are_counted_until_somebody_asks(prepare, prepared_by) -> None:
+    table, b = prepared_by.table(np.ndarray), np.ones(1)
+    call, idle = prepare(b), prepare(np.ones(2))
+    prepared_by.enter(table, call)
+    assert prepared_by.answered(call) == 0
+    call(b)
+    table(b)
+    call(np.ones(2))
+    assert prepared_by.answered(call) == 2
+    assert prepared_by.answered(call) == 0
+    assert prepared_by.answered(idle) == 0
+    for wrong in (len, table, 1):
+        with pytest.raises(TypeError, match="needs a prepared call"):
+            prepared_by.answered(wrong)
+
+
 def test_what_it_needs_stays_alive_and_goes_with_it(prepare) -> None:
     class Kept:
         pass
@@ -208,6 +236,18 @@ def test_entering_twice_changes_nothing_and_another_table_takes_over(prepare, pr
     assert other(b) is NotImplemented
 
 
+def test_a_call_that_enters_another_table_leaves_the_one_where_it_was(prepare, prepared_by) -> None:
+    one, other, b = prepared_by.table(np.ndarray), prepared_by.table(np.ndarray), np.ones(1)
+    call = prepare(b)
+    prepared_by.enter(one, call)
+    prepared_by.enter(other, call)
+    assert one(b) is NotImplemented
+    assert other(b) is not NotImplemented
+    prepared_by.enter(one, call)
+    assert one(b) is not NotImplemented
+    assert other(b) is NotImplemented
+
+
 def test_a_full_table_lets_the_oldest_go(prepare, prepared_by) -> None:
     table = prepared_by.table(np.ndarray)
     calls = [prepare(np.ones(extent)) for extent in range(1, 301)]
@@ -238,3 +278,36 @@ def test_a_call_may_die_while_it_runs(prepare, prepared_by) -> None:
     prepared_by.enter(table, calls[0])
     assert table(b).tolist() == [1.5]
     assert table(b) is NotImplemented
+
+
+def test_threads_enter_calls_while_others_look_for_them(prepare, prepared_by) -> None:
+    a = np.array([2.0])
+    table, first, failures = prepared_by.table(np.ndarray), prepare(a), []
+    prepared_by.enter(table, first)
+
+    def enters() -> None:
+        for _ in range(20):
+            for call in [prepare(np.zeros(n + 2)) for n in range(10)]:
+                prepared_by.enter(table, call)
+
+    def looks() -> None:
+        for _ in range(300):
+            table(a)
+
+    def run(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            failures.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=run, args=(work,)) for work in (enters, enters, looks, looks)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert failures == []
