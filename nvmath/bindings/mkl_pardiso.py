@@ -28,7 +28,8 @@ _destroy_sparse = mkl_sparse_destroy_64(handle: ptr) -> i32
 _set_num_threads_local = MKL_Set_Num_Threads_Local(num_threads: i32) -> i32
 """
 
-#: What an error code means; `SINGULAR` are those that say something about the matrix.
+#: What an error code means; `SINGULAR` are those that say something about the matrix. Of one that should be definite so does every positive
+#: code: which pivot it was that is not positive.
 MESSAGES: Final = {
     1: "a pivot is not positive",
     -1: "the input is inconsistent",
@@ -47,11 +48,9 @@ MESSAGES: Final = {
     -15: "an internal error in the two-level factorization",
 }
 SINGULAR: Final = frozenset({-4, -6, -7})
-#: Those that say so of a matrix which should be definite: the two-level factorization has codes of its own.
-INDEFINITE: Final = SINGULAR | {1, -15}
 
 
-class PardisoError(Exception):
+class PardisoError(RuntimeError):
     """PARDISO did not succeed.
 
     Parameters

@@ -17,7 +17,7 @@ import nvmath
 from nvmath.sparse.advanced import DirectSolver, direct_solver
 
 PACKAGE = str(Path(nvmath.__file__).parent)
-SOLVE, ON_GPU, ONE_CALL_SOLVE = 40, 23, 120
+SOLVE, ON_GPU, ONE_CALL_SOLVE = 40, 23, 127
 """A judged solution takes more than an execution: a product, its norms, and a call of a library with 16 arguments."""
 
 

@@ -14,6 +14,7 @@ import nvmath
 from nvmath.sparse.advanced import (
     DirectSolver,
     DirectSolverMatrixType,
+    DirectSolverMatrixViewType,
     DirectSolverOptions,
     DirectSolverReorderingAlg,
     ExecutionHybrid,
@@ -84,6 +85,7 @@ def test_other_formats_are_refused(what: str) -> None:
     [
         ({"options": {"sparse_system_type": 9}}, ValueError, "DirectSolverMatrixType"),
         ({"options": {"sparse_system_view": "x"}}, ValueError, "DirectSolverMatrixViewType"),
+        ({"options": {"sparse_system_type": DirectSolverMatrixViewType.UPPER}}, ValueError, "DirectSolverMatrixType"),
         ({"options": {"blocking": False}}, ValueError, "blocking"),
         ({"options": {"on_failure": "ignore"}}, ValueError, "'retry', 'raise', 'warn'"),
         ({"options": {"nonsense": 1}}, TypeError, "nonsense"),
@@ -150,8 +152,9 @@ def test_resets_that_do_not_fit() -> None:
                 solver.reset_operands(**keywords)
         with pytest.raises(ValueError, match="Pass a, b or both"):
             solver.reset_operands()
-        with pytest.raises(ValueError, match="trans must be one of"):
-            solver.solve(trans="X")  # type: ignore[arg-type]
+        for trans in ("X", ["N"], None):
+            with pytest.raises(ValueError, match="trans must be one of"):
+                solver.solve(trans=trans)  # type: ignore[arg-type]
         np.testing.assert_allclose(solver.solve(), np.linalg.solve(a.toarray(), b))
 
 

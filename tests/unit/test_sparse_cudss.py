@@ -214,10 +214,12 @@ def test_replaced_pivots_lead_to_matching(monkeypatch: pytest.MonkeyPatch) -> No
     a = sp.csr_array(matrix)
     with solver(a, b, blocking=False) as (made, seen):
         made.analyse().factorize()
-        assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE, ANALYSIS, FACTORIZATION]
+        known = [SOLVE] * 3  # of the second factors
+        expected = [ANALYSIS, FACTORIZATION, SOLVE, ANALYSIS, FACTORIZATION, *known]
+        assert seen.phases == expected
         assert_solves(matrix, made.solve(), b)
         made.analyse().factorize()  # planned anew with the settings of the caller
-        assert seen.phases[6:] == [ANALYSIS, FACTORIZATION, SOLVE, ANALYSIS, FACTORIZATION]
+        assert seen.phases[9:] == expected
     with solver(a, b, on_failure="raise") as (made, seen):
         made.analyse()
         with pytest.raises(SingularSystemError, match="singular, or nearly so"):
@@ -347,6 +349,8 @@ def test_a_handle_of_the_caller_is_used_and_kept() -> None:
         made.close()
         place.reap()
         assert handles._free == {}
+        assert seen.named("SetStream")[-1] == (99, 0)  # that of the solver is gone
+        assert seen.named("DataDestroy") != []
 
 
 @pytest.mark.parametrize("fails", ["Create", "DataCreate"])
@@ -438,3 +442,31 @@ def test_where_cudss_does_not_solve_with_the_transpose_it_is_factorized(
         seen.calls.clear()
         assert_solves(matrix.T, made.solve("T"), b)
         assert seen.phases == [SOLVE]
+
+
+@pytest.mark.parametrize("choice", ["retry", "warn", "raise"])
+def test_a_warning_gets_as_much_as_an_error(choice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transposed solution that is bad: the transpose is factorized, unless nothing more is to be tried."""
+    rng = np.random.default_rng(4)
+    matrix, b = well_conditioned(rng, 12, "float64", "GENERAL", 0.4), rng.random(12)
+    with solver(csr(matrix), b, version=(1, 0), on_failure=choice) as (made, seen):
+        made.analyse().factorize()
+        monkeypatch.setattr(seen, "turned", lambda config: False)  # what cuDSS would do if it ignored the setting
+        if choice == "raise":
+            with pytest.raises(SingularSystemError):
+                made.solve("T")
+            assert seen.phases.count(ANALYSIS) == 1
+        else:
+            assert_solves(matrix.T, made.solve("T"), b)
+            assert seen.phases.count(ANALYSIS) == 2
+
+
+def test_matching_does_not_take_a_singular_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After replaced pivots a second factorization without any is no proof."""
+    monkeypatch.setattr(cudss_on_host, "PIVOT_EPSILON", 1e-17)
+    a = csr([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    for b in (a @ np.ones(3), np.array([1.0, 0, 0])):
+        with solver(a, b, blocking=False) as (made, _):
+            made.analyse()
+            with pytest.raises(SingularSystemError):
+                made.factorize()

@@ -63,20 +63,31 @@ class Lease:
         return self
 
     def ready(self) -> int:
-        """Return the handle, set to the stream of the solver. The caller may have set theirs to another one, and cuDSS does not tell."""
+        """Return the handle, set to the stream of the solver. The caller, or another solver, may have set theirs to another one.
+
+        cuDSS does not tell which. Part of a solution runs on the stream of the analysis: that is the one of the solver as well, since each
+        analyses data of its own. So solvers may share a handle, if their calls come one after the other.
+        """
         if not self.own:
             cudss.set_stream(self.handle, self.order.stream)
         return self.handle
 
     def close(self) -> None:
-        """Take a user away; behind what these have queued for destruction the handle goes back."""
+        """Take a user away; behind what these have queued for destruction the handle goes back.
+
+        One of the caller is set to the default stream, since that of the solver will be destroyed.
+        """
         self._users -= 1
-        if self._users == 0 and self.own:
-            self.order.discard(self._give_back, self.handle)
+        if self._users == 0:
+            self.order.discard(self._give_back if self.own else _leave, self.handle)
 
     def _give_back(self, handle: int) -> None:
         with _lock:
             _free.setdefault(self.key, []).append(handle)
+
+
+def _leave(handle: int) -> None:
+    cudss.set_stream(handle, 0)
 
 
 def require_version() -> None:

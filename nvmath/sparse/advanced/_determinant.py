@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
+from ._condition import rank_of_pattern
 from ._pattern import Array
 
 
@@ -22,6 +23,8 @@ def slogdet(matrix: Any) -> tuple[Any, Any]:
     """
     kind = matrix.dtype.type
     real = kind(0).real.dtype.type
+    if rank_of_pattern(matrix) < matrix.shape[0]:  # SuperLU writes outside of its memory
+        return kind(0), real(-np.inf)
     try:
         factors = splu(matrix.tocsc())
     except RuntimeError as error:

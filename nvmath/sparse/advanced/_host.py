@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
 
 from ..._core.kernels_host import viewer
 from ...bindings import mkl_pardiso
-from ._condition import LARGEST_ERROR, error_of_known, estimate, structural_text, unproven, whole
+from ._condition import disproof, estimate, structural_text, whole
 from ._determinant import slogdet
 from ._engine import Engine
 from ._options import DirectSolverMatrixType as Kind
@@ -19,7 +20,7 @@ from ._options import DirectSolverOptions
 from ._pattern import Array, Assembly
 from ._problem import SystemProblem
 from ._product import Product
-from ._residual import PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain, judge, judge_by_rows
+from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain, judge, judge_by_rows
 from ._sides import Matrix, Side
 from ._systems import PatternChangedError
 
@@ -27,6 +28,8 @@ _STEPS: Final = 10
 """Steps of refinement when a solution is not good enough."""
 _ELEMENTS_FOR_SUPERLU: Final = 5_000_000
 """With more elements in the factors SuperLU would take too long as the last resort."""
+_SUSPICIOUS: Final = 0.01
+"""Of a condition number, times the rounding unit: from here on it is looked at closely."""
 Rung = Callable[[], Engine]
 
 
@@ -52,7 +55,8 @@ class HostPlan:
         self.factorized = False
         self.shared = False
         self._factorized: Any = None
-        self._uneven = False
+        self._uneven, self._largest = False, 0.0  # what is known of the values, and their largest size
+        self._random: Array | None = None
         self._norm: float | None = None
         self._rungs = rungs
         self._rung = 0
@@ -99,6 +103,8 @@ class HostPlan:
         self.factorized = False
         self._engine.close()
         self._rung, self._engine = 0, self._rungs[0]()
+        if not second.size:
+            raise SingularSystemError("The matrix a has no entries, so it is singular.")
         self._source = self._assemble(first, second, problem.kind, self._engine.full)
         if (
             problem.kind is not Kind.GENERAL and problem.part is Part.FULL
@@ -123,24 +129,35 @@ class HostPlan:
         if not self.accepts(ptrs):
             raise PatternChangedError
         data = self._values(ptrs)
-        self._uneven, self._norm = self._product.is_uneven(self._judged.values(data)), None
+        self._look_at(data)
         if self._rung:  # these values may do without stronger means
             self._change(0, data)
         reason, cause = "", None
-        for cause in self._attempts(data):
-            if cause is not None:
-                reason = str(cause)
-                continue
-            error = self._error(data) if self._engine.pivots or self._uneven else 0.0
-            if error <= LARGEST_ERROR:
+        for found in self._attempts(data):
+            reason, cause = found
+            if not reason:
                 self.factorized = True
                 return ""
-            reason = unproven(self._engine.library, self._engine.pivots, error)
-        if np.isfinite(data).all():
+        if "structurally" not in reason:
             reason += structural_text(self._whole(data))
         if self.options.on_failure == "warn" and self._makes_do(data):
             return reason
         raise SingularSystemError(reason) from cause
+
+    def _look_at(self, data: Array) -> None:
+        """Note what is to be known of values before they are factorized.
+
+        Raises
+        ------
+        SingularSystemError
+            Some are not finite.
+        """
+        values = self._judged.values(data)
+        sizes = np.abs(values)
+        self._largest = float(np.maximum.reduce(sizes))
+        if not isfinite(self._largest) and not np.isfinite(values).all():
+            raise SingularSystemError("The matrix a has infinities or NaN.")
+        self._uneven, self._norm = self._product.is_uneven(values, sizes, self._largest), None
 
     def _makes_do(self, data: Array) -> bool:
         """Factorize by the first means, however bad that may be; tell whether there are factors."""
@@ -152,16 +169,24 @@ class HostPlan:
         self.factorized = True
         return True
 
-    def _attempts(self, data: Array) -> Iterator[SingularSystemError | None]:
-        """Factorize, by stronger means each time; yield why that failed, if it did."""
+    def _attempts(self, data: Array) -> Iterator[tuple[str, SingularSystemError | None]]:
+        """Factorize, by stronger means each time; yield why that failed, if it did.
+
+        What has failed once must be proven from then on: a singular matrix may come through without any replaced pivot.
+        """
+        suspect, rung = self._uneven, self._rung
         while True:
             try:
+                if rung != self._rung:
+                    self._change(rung, data)
                 self._factorize_values(data)
             except SingularSystemError as error:
-                yield error
+                yield str(error), error
             else:
-                yield None
-            if not self._climb(data):
+                suspect = suspect or self._engine.pivots > 0 or self._may_be_singular(data)
+                yield self._disproof(data) if suspect else "", None
+            suspect, rung = True, self._rung + 1
+            if not self._may_climb(rung):
                 return
 
     def _factorize_values(self, data: Array, *, anyway: bool = False) -> None:
@@ -170,32 +195,49 @@ class HostPlan:
         # A library that does not refine asks for values and does not read them: these, if they had to be put in order, are at hand.
         self._factorized = None if self._source.trivial else values
 
-    def _error(self, data: Array) -> float:
-        """The error of a known solution."""
+    def _may_be_singular(self, data: Array) -> bool:
+        """Whether a solution for random numbers is as large as one with a matrix that is singular but for rounding.
+
+        Its norm comes near to the Frobenius norm of the inverse, and is a hundred times smaller in one of a hundred cases.
+        """
+        if self._random is None:  # no signs: those may have nothing of the null space of a small matrix
+            random = np.random.default_rng(0).uniform(-1, 1, self.matrix.n)
+            self._random = random.astype(self.problem.dtype.name)[None]
+        x = np.empty_like(self._random)
+        values = self._source.values(data) if self._factorized is None else self._factorized
+        self._engine.solve(values, self._largest * self._random, x, 0, "N")
+        return not EPS[x.dtype.char] * abs(np.vdot(x, x)) ** 0.5 <= _SUSPICIOUS  # NaN as well
+
+    def _disproof(self, data: Array) -> str:
+        """Why the factors may be those of a singular matrix, if they may."""
         steps = 0 if self.options.on_failure == "raise" else _STEPS
+        solve = self._vector_solver(data, steps)
+        return disproof(self._whole(data), self._engine.library, self._engine.pivots, solve)
 
-        def solve(b: Array) -> Array:
-            x = np.empty_like(b)
-            self._engine.solve(self._source.values(data), b[None], x[None], steps, "N")
-            return x
+    def _vector_solver(self, data: Array, steps: int) -> Callable[[Array, str], Array]:
+        """Return the function that solves with the engine for one vector, with the matrix (N) or its conjugate transpose (H)."""
+        values = self._source.values(data)
 
-        return error_of_known(self._whole(data), solve)
+        def solve(b: Array, op: str) -> Array:
+            op, conjugated = reduced(self.problem.kind, self._real, op)
+            row = np.ascontiguousarray(b.conj() if conjugated else b, self.problem.dtype.name)[None]
+            x = np.empty_like(row)
+            with self._lock:
+                self._engine.solve(values, row, x, steps, op)
+            found: Array = x[0]
+            return found.conj() if conjugated else found
+
+        return solve
 
     def _whole(self, data: Array) -> Any:
         return whole(self._judged, data, self._product.half, self._product.hermitian)
 
-    def _climb(self, data: Array) -> bool:
-        """Go to the next rung of the ladder, if there is one and it may be used."""
-        if self.options.on_failure == "raise" or self._rung + 1 >= len(self._rungs):
+    def _may_climb(self, rung: int) -> bool:
+        """Whether there is a next rung of the ladder, and it may be used."""
+        if self.options.on_failure == "raise" or rung >= len(self._rungs):
             return False
-        stronger = self._rungs[self._rung + 1]()
-        if (
-            stronger.library == "SuperLU" != self._engine.library
-            and self._engine.info("lu_nnz") > _ELEMENTS_FOR_SUPERLU
-        ):
-            return False
-        self._change(self._rung + 1, data)
-        return True
+        large = self._engine.library != "SuperLU" and self._engine.info("lu_nnz") > _ELEMENTS_FOR_SUPERLU
+        return not (large and self._rungs[rung]().library == "SuperLU")
 
     def _change(self, rung: int, data: Array) -> None:
         """Plan with the engine of a rung."""
@@ -247,9 +289,10 @@ class HostPlan:
         retry = self.options.on_failure != "raise"
         judgement = self._solve(data, b, x, op, retry)
         if judgement.refused and retry and not self.shared:
-            for error in self._attempts(data):  # the values may have changed since they were factorized
-                self.factorized = error is None
-                if error is None:
+            self._look_at(data)  # the values may have changed since they were factorized
+            for reason, _ in self._attempts(data):
+                self.factorized = not reason
+                if not reason:
                     judgement = self._solve(data, b, x, op, retry)
                     if not judgement.refused:
                         break
@@ -313,18 +356,8 @@ class HostPlan:
         return signed and not counted and mkl_pardiso.present()
 
     def _condition(self, data: Array) -> float:
-        def solve(b: Array, op: str) -> Array:
-            op, conjugated = reduced(self.problem.kind, self._real, op)
-            rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, self.problem.dtype.name).reshape(
-                -1, self.matrix.n
-            )
-            x = np.empty_like(rows)
-            with self._lock:
-                self._engine.solve(values, rows, x, 0, op)
-            return (x.conj() if conjugated else x).T.reshape(b.shape)
-
-        values = self._source.values(data)
-        return estimate(float(abs(self._whole(data)).sum(axis=0).max()), self.matrix.n, self.problem.dtype.name, solve)
+        norm = float(abs(self._whole(data)).sum(axis=0).max())
+        return estimate(norm, self.matrix.n, self.problem.dtype.name, self._vector_solver(data, 0))
 
     def close(self) -> None:
         """Give up what the library holds."""

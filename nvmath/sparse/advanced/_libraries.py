@@ -8,8 +8,10 @@ from typing import Any
 from ..._core.options import ExecutionCPU, available_threads
 from ..._core.place import Cuda, Place
 from ...bindings import mkl_pardiso
+from . import _pardiso, _superlu  # now: a child forked during a later import would wait for ever
 from ._config import Config
 from ._engine import DEFINITE
+from ._host import HostPlan
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverOptions, ExecutionHybrid, HybridMemoryModeOptions
 from ._systems import SystemsPlan
@@ -30,11 +32,7 @@ def make_config(place: Place, options: DirectSolverOptions, asked: Any) -> Confi
                 raise
         return config
     if mkl_pardiso.present():
-        from . import _pardiso
-
         return _pardiso.config()
-    from . import _superlu
-
     return _superlu.config()
 
 
@@ -56,8 +54,6 @@ def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
 
 
 def _on_the_cpu(solver: Any) -> SystemsPlan:
-    from ._host import HostPlan
-
     problem, config = solver._problem, solver._config
     execution = solver.execution_options
     threads = (execution.num_threads if isinstance(execution, ExecutionCPU) else None) or available_threads()
@@ -74,17 +70,12 @@ def _on_the_cpu(solver: Any) -> SystemsPlan:
 
 def _rungs(kind: Kind, dtype: str, config: Any, threads: int) -> list[Any]:
     """What to factorize with, the stronger means later."""
-    from ._superlu import SuperluEngine
-    from ._superlu import config as settings
-
     first: Any
     if not mkl_pardiso.present():
-        first = partial(SuperluEngine, kind, dtype, config, threads)
+        first = partial(_superlu.SuperluEngine, kind, dtype, config, threads)
         return [first] if kind in DEFINITE else [first, partial(first, scaled=True)]
-    from ._pardiso import PardisoEngine
-
-    first = partial(PardisoEngine, kind, dtype, config, threads)
-    last = partial(SuperluEngine, Kind.GENERAL, dtype, settings(), threads, scaled=True)
+    first = partial(_pardiso.PardisoEngine, kind, dtype, config, threads)
+    last = partial(_superlu.SuperluEngine, Kind.GENERAL, dtype, _superlu.config(), threads, scaled=True)
     if kind in DEFINITE:
         return [first]
     general = [] if kind is Kind.GENERAL else [partial(first, full=True, matching=True)]

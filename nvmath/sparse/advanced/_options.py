@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -43,6 +43,8 @@ def member(kind: type[IntEnum], value: Any, what: str) -> IntEnum:
     """
     if not isinstance(value, str):
         try:
+            if isinstance(value, Enum) and not isinstance(value, kind):
+                raise ValueError
             return kind(value)
         except ValueError:
             raise ValueError(f"{what} must be a member of {public_name(kind)} or its name, not {value!r}.") from None
@@ -87,7 +89,8 @@ class DirectSolverOptions:
     blocking : {"auto", True}, default "auto"
         ``"auto"`` returns as soon as the work is queued when operands and execution are both on a GPU.
     handle : int, optional
-        A cuDSS handle to use. Every call sets its stream, and cuDSS cannot tell which one it was set to before: set it again afterwards.
+        A cuDSS handle to use. Every call sets its stream, and cuDSS cannot tell which one it was set to before: set it again afterwards. It
+        must live as long as the solver, which sets it to the default stream when it is freed.
     on_failure : {"retry", "raise", "warn"}, default "retry"
         What happens when a solution is not as good as the arithmetic allows. ``"retry"`` refines it, then factorizes by stronger
         means (matching, then other pivoting, on the CPU another library), and raises :class:`SingularSystemError` if nothing helps.

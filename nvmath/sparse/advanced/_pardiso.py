@@ -13,6 +13,7 @@ from ..._core.lifetime import Closing
 from ..._core.options import available_threads
 from ...bindings import mkl_pardiso
 from ...bindings._seam import pointer
+from ._condition import rank_of_pattern
 from ._config import HostConfig
 from ._engine import DEFINITE, Engine
 from ._options import DirectSolverMatchingAlg as Matching
@@ -34,9 +35,9 @@ _TYPES: Final = {
     (Kind.HERMITIAN, True): -4, (Kind.SPD, False): 2, (Kind.HPD, True): 4,
 }  # fmt: skip
 _MINIMUM_DEGREE, _DISSECTION = 0, 3  # nested dissection with all threads: as good as METIS alone (2), and never slower
-_CLASSIC, _TWO_LEVELS = 0, 10
-"""How threads share the factorization. Two levels take half the time, but count no eigenvalues, and were seen to lose digits where pivots
-matter: they are for Cholesky only."""
+_CLASSIC: Final = 0
+"""How threads share the factorization. Two levels (1, 10) take half the time, but were seen to take indefinite matrices for definite ones,
+to count no eigenvalues, and to lose digits where pivots matter."""
 _ORDERINGS: Final = {
     Reordering.DEFAULT: _DISSECTION, Reordering.NESTED_DISSECTION: _DISSECTION, Reordering.AMD: _MINIMUM_DEGREE,
     Reordering.NONE: _MINIMUM_DEGREE,
@@ -96,8 +97,6 @@ class PardisoEngine(Engine, Closing):
     def analyse(self, pattern: Assembly, values: Array) -> None:
         """Order the matrix and plan its factorization."""
         self.close()
-        if not pattern.indices.size:
-            raise SingularSystemError("The matrix a has no entries, so it is singular.")
         self.pattern = pattern
         complex_ = self.dtype.startswith("complex")
         self._pardiso = mkl_pardiso.Pardiso(_TYPES[self.kind, complex_], pattern.n)
@@ -113,10 +112,14 @@ class PardisoEngine(Engine, Closing):
 
     def _order(self, values: Array) -> None:
         """Order the matrix; without matching where the present values, which may not be the final ones, do not allow it."""
+        iparm = self._pardiso.iparm
+        if iparm[12] and self.kind is Kind.GENERAL:
+            pattern, shape = self.pattern, (self.pattern.n, self.pattern.n)
+            if rank_of_pattern(sparse.csr_array((values, pattern.indices, pattern.indptr), shape=shape)) < pattern.n:
+                iparm[10] = iparm[12] = 0  # PARDISO would write outside of its memory
         try:
             self._call(_ANALYSE, values)
         except SingularSystemError:
-            iparm = self._pardiso.iparm
             if not iparm[12]:
                 raise
             self.close()
@@ -144,7 +147,7 @@ class PardisoEngine(Engine, Closing):
         large = pattern.indices.size >= _ENTRIES_FOR_DISSECTION
         if ordering is Reordering.DEFAULT and not large:
             iparm[1] = _MINIMUM_DEGREE
-        iparm[23] = _TWO_LEVELS if large and self.kind in DEFINITE else _CLASSIC
+        iparm[23] = _CLASSIC
         self._permutation = np.arange(pattern.n, dtype=np.int64)
         iparm[4] = _GIVEN if ordering is Reordering.NONE else _RETURNED
         matching = self._matching
@@ -166,7 +169,9 @@ class PardisoEngine(Engine, Closing):
         eps = config.get("pivot_eps")
         indefinite = self.kind in (Kind.SYMMETRIC, Kind.HERMITIAN)
         iparm[9] = round(-log10(eps)) if eps > 0 else 5 if self.single else 8 if indefinite else 13
-        iparm[20] = int(config.get("pivot_type") is not PivotType.PIVOT_DIAGONAL)
+        # Hermitian matrices with pivots of two rows make PARDISO write outside of its memory.
+        pairs = config.get("pivot_type") is not PivotType.PIVOT_DIAGONAL and self.kind is not Kind.HERMITIAN
+        iparm[20] = int(pairs)
 
     def _call(self, phase: int, values: Array | None, nrhs: int = 1, b: int = 0, x: int = 0) -> None:
         threads = self.config.get("host_nthreads")
@@ -181,8 +186,8 @@ class PardisoEngine(Engine, Closing):
                 with mkl_pardiso.AtMost(threads):
                     self._pardiso(phase, a, *self._at, permutation, nrhs, b, x)
         except mkl_pardiso.PardisoError as error:
-            known = mkl_pardiso.INDEFINITE if self.kind in DEFINITE else mkl_pardiso.SINGULAR
-            if error.error in known and phase != _RELEASE:
+            indefinite = self.kind in DEFINITE and error.error > 0
+            if (indefinite or error.error in mkl_pardiso.SINGULAR) and phase != _RELEASE:
                 what = "not positive definite, or singular" if self.kind in DEFINITE else "singular"
                 raise SingularSystemError(f"The matrix a is {what}: {error}.") from error
             raise

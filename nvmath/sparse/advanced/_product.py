@@ -87,12 +87,17 @@ class Product:
         """Row sums of ``|op(a)|``."""
         return self.sizes(values, np.ones(self._matrix.shape[0], values.real.dtype), op)
 
-    def is_uneven(self, values: Array) -> bool:
-        """Whether rows or columns are so different in size that the norm of the matrix says little about some of them."""
-        sizes = np.abs(values)
-        if not sizes.size or _UNEVEN * np.minimum.reduce(sizes) >= np.maximum.reduce(
-            sizes
-        ):  # then no row can be much smaller than another
+    def is_uneven(self, values: Array, sizes: Array, largest: float) -> bool:
+        """Whether rows or columns are so different in size that the norm of the matrix says little about some of them.
+
+        Parameters
+        ----------
+        values, sizes : ndarray
+            The values, and their absolute values.
+        largest : float
+            The largest of these.
+        """
+        if _UNEVEN * float(np.minimum.reduce(sizes)) >= largest:  # then no row can be much smaller than another
             return False
         sums = [self.sums(values)] if self.half else [self.sums(values), self.sums(values, "T")]
         return any(_UNEVEN * float(one.min()) < float(one.max()) for one in sums)

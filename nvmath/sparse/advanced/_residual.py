@@ -61,7 +61,7 @@ def verdict_of(residual: float, right: float, solution: float, norm: float, n: i
     dtype : str
         The real dtype.
     """
-    eps = _EPS[dtype]
+    eps = EPS[dtype]
     if residual == 0 and isfinite(solution):
         return PERFECT
     relative = residual / right if right else inf
@@ -72,11 +72,12 @@ def verdict_of(residual: float, right: float, solution: float, norm: float, n: i
     return Judgement(Verdict.DOUBTFUL if relative > _DOUBTFUL[dtype] else Verdict.GOOD, relative, backward)
 
 
-_EPS: Final = {
+EPS: Final = {
     key: float(np.finfo(name).eps)
     for name in ("f4", "f8", "c8", "c16")
     for key in (np.dtype(name).name, np.dtype(name).char)
 }
+"""Rounding units, by name and character of a dtype."""
 _DOUBTFUL: Final = {"float32": 1e-2, "float64": 1.5e-8}
 """From which size of the residual, next to b, the condition is worth a warning."""
 _largest: Final = np.maximum.reduce
@@ -104,7 +105,7 @@ def judge(product: Callable[[Array], Array], norm: Callable[[], float], x: Array
     x, b : ndarray
         One or several columns, of shape (n,) or (n, k).
     """
-    eps = _EPS[b.dtype.char]
+    eps = EPS[b.dtype.char]
     with np.errstate(all="ignore"):
         difference = product(x)
         difference -= b
@@ -142,7 +143,7 @@ def judge_by_rows(product: Callable[[Array], Array], sizes: Callable[[Array], Ar
             float(np.atleast_1d(residuals.max(axis=0) / np.abs(b).max(axis=0)).max(initial=0.0)) if backward else 0.0
         )
     finite = bool(np.isfinite(x).all())
-    good = finite and backward <= max(1000.0, 100.0 * len(x) ** 0.5) * _EPS[b.dtype.char]
+    good = finite and backward <= max(1000.0, 100.0 * len(x) ** 0.5) * EPS[b.dtype.char]
     return Judgement(Verdict.GOOD if good else Verdict.BAD, relative, backward)
 
 

@@ -195,7 +195,7 @@ class DirectSolver(Life):
             much since it was factorized.
         """
         self._check_operands()
-        op = _OPERATIONS.get(trans)
+        op = _OPERATIONS.get(trans) if isinstance(trans, str) else None
         if op is None:
             raise ValueError(f"trans must be one of {join(_OPERATIONS)}, not {trans!r}.")
         plan = self._plan_object

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from ._condition import equilibrium
+from ._condition import equilibrium, structural_text
 from ._config import HostConfig
 from ._engine import DEFINITE, Engine
 from ._options import DirectSolverMatchingAlg as Matching
@@ -107,6 +107,8 @@ class SuperluEngine(Engine):
 
     @staticmethod
     def _splu(matrix: Any, **keywords: Any) -> Any:
+        if missing := structural_text(matrix):  # SuperLU writes outside of its memory
+            raise SingularSystemError(f"The matrix a is singular.{missing}")
         try:
             return splu(matrix, **keywords)
         except RuntimeError as error:
