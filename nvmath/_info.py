@@ -139,7 +139,7 @@ def report(*, as_json: bool = False) -> None:
 
 def _print_others(others: dict[str, str | None], serving: set[str]) -> None:
     """The libraries that `nvmath.bindings` calls and no operation does."""
-    rows = _load.LIBRARIES
+    rows = {row.name: row for row in _load.libraries()}
     print("\nfor nvmath.bindings only")
     for name, path in others.items():
         if path and path not in serving:

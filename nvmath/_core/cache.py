@@ -33,6 +33,9 @@ class Entry(Protocol):
     stack: list[Any] | None  # set by the cache: where the entry returns to
     stamp: int  # set by the cache: when it was used last
 
+    def answered(self) -> int:
+        """Return how many calls were answered without the cache since this was asked last."""
+
     def close(self) -> None:
         """Give up what the entry owns."""
 
@@ -160,6 +163,10 @@ class PlanCache:
         if len(self._known) <= max_entries and self._nbytes <= max_nbytes:
             return evicted
         loose = sorted((entry for entry in self._living() if not entry.pinned), key=lambda entry: entry.stamp)
+        for entry in loose:
+            if entry.answered():  # it was used, and nobody stamped it
+                entry.stamp = self._clock()
+        loose.sort(key=lambda entry: entry.stamp)
         entries, nbytes = len(loose), sum(entry.nbytes for entry in loose)
         for entry in loose:
             if entries <= max_entries and nbytes <= max_nbytes:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Protocol
+import threading
+from typing import Final, Protocol
 from weakref import WeakSet
+
+IMPORTING: Final = threading.RLock()
+"""Held by a plan that imports what is too large to be imported with us. Python never gives up the lock of a module that another thread was
+importing at a fork, so a fork waits for the import, where otherwise the child would."""
 
 
 class Inherited(Protocol):
@@ -43,4 +48,5 @@ def _gnu_openmp_is_loaded() -> bool:
 children = Children()
 
 if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=IMPORTING.acquire, after_in_parent=IMPORTING.release, after_in_child=IMPORTING.release)
     os.register_at_fork(after_in_child=children.born)

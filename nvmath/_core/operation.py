@@ -45,6 +45,7 @@ class Operation:
     logger: logging.Logger
     _objs: tuple[Any, ...]
     _ptrs: tuple[int, ...]
+    _shapes: tuple[tuple[int, ...], ...]
     valid_state = False
     pinned = False
     nbytes = 0
@@ -78,7 +79,7 @@ class Operation:
         self.blocking = options.blocking is True or self._device == "cpu" or self._place is HOST
         self._warn_of_gradients()
         self._views = tuple(self._aligned(view) for view in self._views)
-        self._look, self._pointer = self._adapter.look, self._adapter.pointer
+        self._look, self._pointer, self._unmoved = self._adapter.look, self._adapter.pointer, self._adapter.unmoved
         self._route = self._route_of(self._names, self._views)
         self._problem: Any = self._specify(self._views)
         self._plan_object: Any = None
@@ -114,6 +115,7 @@ class Operation:
         else:
             self._ptrs = tuple(view.ptr if i in new else self._ptrs[i] for i, view in enumerate(self._views))
         self._objs = tuple(view.obj if i in new else self._objs[i] for i, view in enumerate(self._views))
+        self._shapes = tuple(getattr(obj, "shape", ()) for obj in self._objs)
         looks = tuple(self._look(obj) for obj in self._objs)
         self._known = tuple(
             (type(obj), look[1], look[0] & self._alignment_mask) for obj, look in zip(self._objs, looks, strict=True)
@@ -247,6 +249,10 @@ class Operation:
         children.inherited.add(self)
         self.nbytes = plan.nbytes
 
+    def answered(self) -> int:
+        """Return how many calls of a one-call function were answered by this plan, past the cache, since this was asked last."""
+        return 0
+
     def after_fork(self) -> None:
         """In a forked child: the runners use threads and handles of the parent."""
         self._runners.clear()
@@ -349,10 +355,14 @@ class Operation:
     def _now(self) -> tuple[int, ...]:
         """Return the addresses of the operands; call it before a runner is chosen.
 
-        An array can get other memory after it was given (torch: ``x.data = y``, ``x.resize_()``; NumPy: ``x.resize()``).
+        An array can get other memory after it was given (torch: ``x.data = y``, ``x.resize_()``; NumPy: ``x.resize()``), and one of
+        NumPy another shape where it is.
         """
         ptrs = self._ptrs
-        if tuple(map(self._pointer, self._objs)) != ptrs and not self._route.across:
+        objs, unmoved = self._objs, self._unmoved
+        if self._route.across:
+            return ptrs
+        if tuple(map(self._pointer, objs)) != ptrs if unmoved is None else not unmoved(objs, ptrs, self._shapes):
             self._reset_checked(self._objs, None)
             ptrs = self._ptrs
         return ptrs

@@ -34,7 +34,7 @@ def share(a: View, b: View) -> bool:
     if not (a0 < b1 and b0 < a1):
         return False
     try:
-        return bool(np.shares_memory(_stand_in(a), _stand_in(b), max_work=_MOST_WORK))
+        return bool(np.shares_memory(_stand_in(a), _stand_in(b), max_work=_MOST_WORK))  # type: ignore[arg-type]  # any number
     except np.exceptions.TooHardError:
         return True
 

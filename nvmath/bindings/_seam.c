@@ -1010,6 +1010,52 @@ static PyObject *pointer(PyObject *module, PyObject *o)
     return answer;
 }
 
+static int has_shape(const Py_buffer *view, PyObject *shape)
+{
+    if (PyTuple_Size(shape) != view->ndim)
+        return 0;
+    for (int i = 0; i < view->ndim; i++)
+        if (PyLong_AsSsize_t(PyTuple_GetItem(shape, i)) != view->shape[i])
+            return 0;
+    return 1;
+}
+
+/* 1: the array lies where it was and has the shape that it had, 0: not so, -1: an error. */
+static int is_unmoved(PyObject *o, PyObject *address, PyObject *shape)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(o, &view, PyBUF_STRIDES) < 0) {
+        PyErr_Clear();
+        PyObject *now = pointer_from_interface(o);
+        int same = now ? PyObject_RichCompareBool(now, address, Py_EQ) : -1;
+        Py_XDECREF(now);
+        return same;
+    }
+    int same = PyLong_AsSize_t(address) == (size_t)view.buf && has_shape(&view, shape);
+    PyBuffer_Release(&view);
+    return PyErr_Occurred() ? -1 : same;
+}
+
+static PyObject *unmoved(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    (void)module;
+    if (given != 3 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "unmoved() takes three tuples: arrays, addresses, shapes");
+        return NULL;
+    }
+    Py_ssize_t n = PyTuple_Size(args[0]);
+    int same = !n || (PyTuple_Size(args[1]) == n && PyTuple_Size(args[2]) == n);
+    for (Py_ssize_t k = 0; same == 1 && k < n; k++) {
+        PyObject *shape = PyTuple_GetItem(args[2], k);
+        if (!PyTuple_Check(shape)) {
+            PyErr_Format(PyExc_TypeError, "unmoved(): a shape must be a tuple, got %R", shape);
+            return NULL;
+        }
+        same = is_unmoved(PyTuple_GetItem(args[0], k), PyTuple_GetItem(args[1], k), shape);
+    }
+    return same < 0 ? NULL : PyBool_FromLong(same);
+}
+
 /* ------------------------------------------------------------------------------------------------ binding */
 
 static int add_slot(Bound *b, char kind, char code)
@@ -1619,6 +1665,8 @@ static PyMethodDef methods[] = {
      "opened(function, /)\n--\n\nThe function, its address found; or what takes its place now."},
     {"forget", forget_address, METH_O, "forget(function, /)\n--\n\nMakes a function ask for its address again."},
     {"pointer", pointer, METH_O, "pointer(obj, /)\n--\n\nThe address of an object's data."},
+    {"unmoved", (PyCFunction)(void (*)(void))unmoved, METH_FASTCALL,
+     "unmoved(arrays, addresses, shapes, /)\n--\n\nWhether arrays lie where they did, with the shapes that they had."},
     {"repeat", repeat, METH_VARARGS,
      "repeat(function, shape, steps, args, /)\n--\n\nCalls a bound function over a loop, with advancing arguments."},
     {"prepare", prepare, METH_VARARGS,

@@ -258,3 +258,16 @@ def _pointer() -> Callable[[object], int]:
 #: ``pointer(obj) -> int``: address of the data of anything with the buffer protocol (read-only, strided, 0-d and empty
 #: arrays included) or else ``__array_interface__``; TypeError for other objects.
 pointer = _pointer()
+
+
+def _unmoved() -> Callable[[tuple[Any, ...], tuple[int, ...], tuple[tuple[int, ...], ...]], bool]:
+    if _c is not None:
+        return _c.unmoved  # type: ignore[no-any-return]
+    from nvmath.bindings import _seam_ctypes
+
+    return _seam_ctypes.unmoved
+
+
+#: ``unmoved(arrays, addresses, shapes) -> bool``: whether arrays lie where they did, with the shapes that they had.
+#: Where an array has no buffer protocol, its address alone is compared. No arrays at all are where they were.
+unmoved = _unmoved()

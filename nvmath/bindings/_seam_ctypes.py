@@ -410,6 +410,19 @@ def pointer(obj: object, /) -> int:
         return _pointer_from_interface(obj)
 
 
+def unmoved(arrays: tuple[Any, ...], addresses: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], /) -> bool:
+    """Whether arrays lie where they did, with the shapes that they had; see `nvmath.bindings._seam.unmoved`."""
+    if not all(isinstance(each, tuple) for each in (arrays, addresses, shapes)):
+        raise TypeError("unmoved() takes three tuples: arrays, addresses, shapes")
+    return not arrays or (len(arrays) == len(addresses) == len(shapes) and all(map(_is_unmoved, arrays, addresses, shapes)))
+
+
+def _is_unmoved(array: Any, address: int, shape: tuple[int, ...]) -> bool:
+    if not isinstance(shape, tuple):
+        raise TypeError(f"unmoved(): a shape must be a tuple, got {shape!r}")
+    return pointer(array) == address and getattr(array, "shape", shape) == shape
+
+
 def _pointer_from_interface(obj: object) -> int:
     interface = getattr(obj, "__array_interface__", None)
     if interface is None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from .._core import kernels_host
 from .._core.arrays import Adapter
 from .._core.dtypes import DType
+from .._core.fork import IMPORTING
 from .._core.place import Cuda, Place
 from . import _fftw
 from ._callback_pair import CallbackPair
@@ -92,7 +93,8 @@ def _host_library(problem: FFTProblem, num_threads: int) -> tuple[Any, Capabilit
     primes = max(map(largest_prime_factor, problem.lengths))
     slow = found is not None and found.flavour == "mkl" and primes >= _PRIME_FOR_POCKETFFT
     if found is None or (slow and problem.points >= _POINTS_FOR_POCKETFFT):
-        from . import _pocketfft
+        with IMPORTING:  # SciPy
+            from . import _pocketfft
 
         return _pocketfft.PocketfftLibrary(num_threads), _pocketfft.CAPABILITY
     return _fftw.FftwLibrary(found.flavour, num_threads), _fftw.CAPABILITIES[found.flavour]

@@ -265,8 +265,10 @@ class FFT(Operation):
             The direction does not fit the kind of transform, or `out` does not fit the result.
         """
         objs = self._objs
-        if objs and self._pointer(objs[0]) != self._ptrs[0]:  # _now() without a call, as a transform of 64 points takes 300 ns
-            self._now()
+        if objs:  # _now() without a call, as a transform of 64 points takes 300 ns
+            unmoved = self._unmoved
+            if self._pointer(objs[0]) != self._ptrs[0] if unmoved is None else not unmoved(objs, self._ptrs, self._shapes):
+                self._now()
         try:
             runner = self._ready.get(direction)
         except TypeError:  # not hashable

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .._core.dtypes import DTYPES, DType
 from ..bindings import _load, _openblas
+from ..bindings.nvpl import blas
 
 LETTERS: Final = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """The first letter of the functions of BLAS for each dtype."""
@@ -155,8 +156,6 @@ def host_library() -> HostLibrary:
 
 @cache
 def _installed() -> HostLibrary:
-    from ..bindings.nvpl import blas
-
     library = _load.open_library("blas", needed_by="a matrix product")
     limit = _LIMITS.get(library.flavour, "")
     known = any(row.name == limit and blas._library.has(row.c_name) for row in blas._library.rows())

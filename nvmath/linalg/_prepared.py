@@ -42,6 +42,8 @@ def prepare(operation: Operation, call: Whole | None) -> None:
         return
     if any(type(obj) is not np.ndarray or obj.ndim > _RANK for obj in objs):
         return
+    if any(extent < 2 for obj in objs for extent in obj.shape):
+        return  # the layout of the result follows from all strides, and the buffer protocol does not tell those of such axes
     if any(operation._look(obj)[1] != look for obj, (_, look, _) in zip(objs, operation._known, strict=True)):
         return  # reshaped or resized where they are: the plan is for what they were
     result = operation._result()
@@ -49,6 +51,12 @@ def prepare(operation: Operation, call: Whole | None) -> None:
     operation._runners[PREPARED] = _seam.prepare(
         call.function, call.arguments, call.places, objs, make, call.guard, call.kept
     )  # fmt: skip
+
+
+def answered(operation: Operation) -> int:
+    """Return how many calls the prepared one of an operation made since this was asked last."""
+    prepared: Any = operation._runners.get(PREPARED)
+    return 0 if prepared is None else _seam.answered(prepared)
 
 
 class Tables:

@@ -13,6 +13,7 @@ from .._core.options import coerce_options
 from .._core.place import Cuda
 from .._core.route import Launch, Result, Runner, context, keep_if_captured
 from .._core.stream import handle_of
+from . import _host_network  # now: a child forked during a later import would wait for ever
 from ._expression import parse
 from ._options import ContractionOptions, coerce_qualifiers, kept
 from ._out import Into, Out
@@ -134,8 +135,6 @@ class Contraction(Operation):
             return _cutensor_network.plan_for(
                 self._problem, self._place, self._scalars, self.options, self._preference, self._path
             )
-        from . import _host_network
-
         if self._preference.changed:
             self.logger.info("The CPU has one algorithm for contractions; the plan preference has no effect.")
         threads = self.execution_options.num_threads  # type: ignore[union-attr]

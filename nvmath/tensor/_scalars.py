@@ -43,12 +43,13 @@ class Scalars:
         if alpha is self._asked[0] and beta is self._asked[1]:
             return
         one, other = self._number("alpha", alpha), self._number("beta", beta)
-        self.alpha, self.beta = one, other
         self._asked = (None, None) if isinstance(alpha, np.ndarray) or isinstance(beta, np.ndarray) else (alpha, beta)
         if self._kind is complex:
             self.buffers[0], self.buffers[1], self.buffers[2], self.buffers[3] = one.real, one.imag, other.real, other.imag
+            self.alpha, self.beta = complex(self.buffers[0], self.buffers[1]), complex(self.buffers[2], self.buffers[3])
         else:
             self.buffers[0], self.buffers[2] = one, other
+            self.alpha, self.beta = self.buffers[0], self.buffers[2]  # a tiny one is 0 there, and then nothing is read
 
     def _number(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.ndim == 0:

@@ -271,3 +271,102 @@ def test_without_the_extension_it_is_the_same():
     )
     environment = os.environ | {"NVMATH_SEAM": "ctypes"}
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120, env=environment).returncode == 0
+
+
+OUTER = {
+    "new axes": lambda x, y: (x[:, None], y[None, :]),
+    "reshaped": lambda x, y: (x.reshape(-1, 1), y.reshape(1, -1)),
+    "columns": lambda x, y: (x.reshape(-1, 1), y.reshape(-1, 1).T),
+    "of Fortran": lambda x, y: (np.asfortranarray(x.reshape(-1, 1)), np.asfortranarray(y.reshape(1, -1))),
+    "every second": lambda x, y: (np.repeat(x, 2)[::2][:, None], np.repeat(y, 2)[::2][None, :]),
+}
+
+
+@pytest.mark.parametrize("before", OUTER)
+@pytest.mark.parametrize("way", OUTER)
+def test_the_layout_of_a_result_does_not_depend_on_earlier_calls(kind, way, before):
+    x, y = np.arange(3.0), np.arange(4.0)
+    alone = kind[1](*OUTER[way](x, y))
+    nvmath.plan_cache.clear()
+    kind[1](*OUTER[before](x, y))
+    for _ in range(2):
+        again = kind[1](*OUTER[way](x, y))
+        assert again.strides == alone.strides
+        assert np.array_equal(again, np.outer(x, y))
+
+
+def test_the_plan_that_is_used_most_is_not_the_first_to_leave(kind):
+    a, b, c = (np.eye(extent) for extent in (4, 5, 6))
+    nvmath.plan_cache.configure(max_entries=2)
+    try:
+        for each in (a, b, *[a] * 100, c):
+            kind[1](each, each)
+        before = nvmath.plan_cache.info()
+        kind[1](a, a)
+        after = nvmath.plan_cache.info()
+        assert (after.hits - before.hits, after.misses - before.misses) == (1, 0)
+    finally:
+        nvmath.plan_cache.configure(max_entries=256)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_a_scalar_that_is_zero_once_rounded_reads_nothing(kind, dtype, order, batch):
+    a, b = numbers((*batch, 4, 4), dtype), numbers((*batch, 4, 4), dtype, 1)
+    nan = np.full((*batch, 4, 4), np.nan, dtype, order=order)
+    close(kind[1](a, b, nan, beta=1e-50), a @ b)
+    assert not kind[1](nan, b, alpha=1e-50).any()
+    close(kind[1](nan, b, a, alpha=1e-50, beta=1.0), a)
+    with planned(kind, nan, b, alpha=1e-50) as product:
+        for _ in range(3):
+            assert not product.execute().any()
+        product.reset_operands(a=a, alpha=2.0)
+        close(product.execute(), 2 * a @ b)
+        product.reset_operands(a=nan, alpha=1e-50)
+        for _ in range(2):
+            assert not product.execute().any()
+
+
+FIRST = {
+    "advanced": ("nvmath.linalg.advanced", "m.matmul(a, a, execution='cpu')"),
+    "generic": ("nvmath.linalg", "m.matmul(a, a, execution='cpu')"),
+    "solver": ("nvmath.linalg", "m.direct_solver(a, a, execution='cpu')"),
+    "tensor": ("nvmath.tensor", "m.binary_contraction('ij,jk->ik', a, a, execution='cpu')"),
+    "fft": ("nvmath.fft", "m.rfft(a, execution='cpu')"),
+    "sparse": ("nvmath.sparse.advanced", "m.direct_solver(scipy.sparse.csr_array(a), a[:, 0].copy(), execution='cpu')"),
+}
+
+
+UNDER_LOCK = {"nvmath.fft._pocketfft"}  # it needs SciPy; see the next test
+
+
+@pytest.mark.parametrize("operation", FIRST)
+def test_the_first_call_imports_nothing_of_ours_so_a_child_forked_meanwhile_does_not_wait(operation):
+    module, call = FIRST[operation]
+    code = (
+        f"import importlib, sys, numpy as np, scipy.fft, scipy.sparse; m = importlib.import_module({module!r}); a = np.eye(4)\n"
+        "[getattr(m, name) for name in m.__all__ if name[0].islower() and not name.startswith('compile')]\n"
+        f"before = set(sys.modules); {call}; new = [name for name in set(sys.modules) - before if name.startswith('nvmath')]\n"
+        "print(*sorted(new))\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=120, capture_output=True, text=True)
+    assert set(done.stdout.split()) <= UNDER_LOCK
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is not there")
+def test_a_fork_waits_for_an_import_that_a_plan_needs():
+    code = (
+        "import os, threading, time, nvmath\n"
+        "from nvmath._core.fork import IMPORTING\n"
+        "inside, done = threading.Event(), []\n"
+        "def work():\n"
+        "    with IMPORTING:\n"
+        "        inside.set(); time.sleep(0.3); done.append(1)\n"
+        "thread = threading.Thread(target=work); thread.start(); inside.wait()\n"
+        "child = os.fork()\n"
+        "fine = bool(done) and IMPORTING.acquire(timeout=10)\n"
+        "if child == 0: os._exit(0 if fine else 3)\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not fine)\n"
+    )
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, timeout=60).returncode == 0

@@ -204,3 +204,10 @@ def test_numpy_does_not_warn_of_what_overflows(blas: str) -> None:
     for qualifiers in ([np.nan, 1, 1], [1j, 1, 1], [1e300, 1, 1]):
         with pytest.raises(TypeError, match="qualifiers must be integers"):
             binary_contraction("ij,jk->ik", big, big, qualifiers=qualifiers, execution="cpu")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_a_factor_that_is_zero_once_rounded_reads_nothing(dtype: str, blas: str) -> None:
+    a, c = np.ones((3, 3), dtype), np.full((3, 3), np.nan, dtype)
+    np.testing.assert_array_equal(binary_contraction("ij,jk->ik", a, a, c=c, beta=1e-50, execution="cpu"), np.full_like(a, 3))
+    np.testing.assert_array_equal(binary_contraction("ij,jk->ik", c, a, alpha=1e-50, execution="cpu"), np.zeros_like(a))

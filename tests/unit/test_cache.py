@@ -10,6 +10,11 @@ from nvmath._core.cache import PlanCache
 class Entry:
     def __init__(self, nbytes=10, pinned=False):
         self.nbytes, self.pinned, self.stack, self.stamp, self.closed = nbytes, pinned, None, 0, 0
+        self.answers = 0
+
+    def answered(self):
+        answers, self.answers = self.answers, 0
+        return answers
 
     def close(self):
         self.closed += 1
@@ -254,3 +259,14 @@ def test_an_interrupted_clear_keeps_the_bounds():
         cache.clear()
     assert cache.info().max_entries == 256
     assert used(cache, "a") is cache.take("a")
+
+
+def test_an_entry_that_answered_past_the_cache_counts_as_used():
+    cache = PlanCache(max_entries=2)
+    a, b = used(cache, "a"), used(cache, "b")
+    a.answers = 3
+    c = used(cache, "c")
+    assert (a.closed, b.closed, c.closed) == (0, 1, 0)
+    used(cache, "c")
+    d = used(cache, "d")  # a has had its second chance
+    assert (a.closed, c.closed, d.closed) == (1, 0, 0)

@@ -355,7 +355,8 @@ def test_conjugated_factors(host: SkinnyKernels, orders: str) -> None:
 
 @pytest.mark.parametrize("orders", ["CCC", "FFF"])
 @pytest.mark.parametrize("recipe", KINDS, ids=str)
-def test_what_is_multiplied_by_0_is_not_read(host: SkinnyKernels, recipe: Recipe, orders: str) -> None:
+@pytest.mark.parametrize("zero", [0.0, 1e-50])  # the second is 0 in float32
+def test_what_is_multiplied_by_0_is_not_read(host: SkinnyKernels, recipe: Recipe, orders: str, zero: float) -> None:
     rng = np.random.default_rng(6)
     a, b, c = (
         array(rng, (100, 6), "float32", orders[0]),
@@ -363,12 +364,12 @@ def test_what_is_multiplied_by_0_is_not_read(host: SkinnyKernels, recipe: Recipe
         array(rng, (100, 8), "float32", orders[2]),
     )
     full = np.full_like(c, np.nan)
-    got = run(recipe, a, b, full, alpha=2.0, beta=0.0)
+    got = run(recipe, a, b, full, alpha=2.0, beta=zero)
     if got is None:
         host.launched.append((0, 0))
         return
     np.testing.assert_allclose(got, 2 * (a @ b), rtol=1e-5, atol=1e-5)
-    np.testing.assert_array_equal(run(recipe, np.full_like(a, np.nan), b, c, alpha=0.0, beta=3.0), 3 * c)
+    np.testing.assert_array_equal(run(recipe, np.full_like(a, np.nan), b, c, alpha=zero, beta=3.0), 3 * c)
     assert np.isnan(run(recipe, a, b, c, alpha=1.0, beta=np.nan)).all()
     a[0] = np.nan
     assert np.isnan(run(recipe, a, b, epilog="relu")[0]).all()

@@ -58,6 +58,10 @@ class Adapter(Protocol):
     def pointer(self, obj: Any) -> int:
         """Return the data pointer of an array made by :meth:`maker`."""
 
+    @property
+    def unmoved(self) -> Callable[[tuple[Any, ...], tuple[int, ...], tuple[Any, ...]], bool] | None:
+        """Return whether arrays have the pointers and shapes that they had; None where only :meth:`pointer` is cheap."""
+
     def tidy(self, obj: Any) -> Any:
         """Copy into a dense array of the same axis order that every library can read, on the current stream."""
 

@@ -37,6 +37,7 @@ class CupyAdapter:
     """Arrays in the memory of one GPU."""
 
     name = "cupy"
+    unmoved = None
 
     @staticmethod
     def look(obj: Any) -> tuple[int, tuple[Any, ...]]:

@@ -39,6 +39,8 @@ def _gpu_package(name: str) -> tuple[Callable[[Any], Any], Adapter] | None:
 class DlpackAdapter:
     """The arrays of one foreign class."""
 
+    unmoved = None
+
     def __init__(self, cls: type, namespace: Any) -> None:
         self.cls: Any = cls
         self.name = cls.__module__.partition(".")[0]

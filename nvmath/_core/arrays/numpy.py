@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...bindings._seam import pointer
+from ...bindings._seam import pointer, unmoved
 from ..dtypes import DTYPES, DType
 from ..layout import Ints, contiguous, size, stride_order
 from . import READONLY, UNTIDY, View
@@ -25,6 +25,7 @@ class NumpyAdapter:
 
     name = "numpy"
     pointer = staticmethod(pointer)
+    unmoved = staticmethod(unmoved)
 
     @staticmethod
     def look(obj: Any) -> tuple[int, tuple[Any, ...]]:

@@ -44,6 +44,7 @@ class TorchAdapter:
 
     name = "torch"
     pointer = staticmethod(torch.Tensor.data_ptr)
+    unmoved = None
     current_stream = staticmethod(getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0))
 
     @staticmethod

@@ -236,8 +236,8 @@ def _check_overlap(a: Given, b: Given, options: DirectSolverOptions) -> None:
             )
     if not (options.inplace_a or options.inplace_b):
         return
-    count, written = len(a.views), (options.inplace_a, options.inplace_b)
-    pair = shared_pair((*a.views, *b.views), lambda i, j: (i < count <= j) or written[i >= count])
+    count, both = len(a.views), (options.inplace_a, options.inplace_b)
+    pair = shared_pair((*a.views, *b.views), lambda i, j: (i < count <= j) or both[i >= count])
     if pair is None:
         return
     if pair[0] < count <= pair[1]:

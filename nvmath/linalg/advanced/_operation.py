@@ -15,12 +15,13 @@ from ..._core.operation import Operation, overlap
 from ..._core.place import Cuda
 from ..._core.route import Launch, Result, Route, Runner
 from .._matrix import Matrix, Operand
-from .._prepared import prepare
+from .._prepared import answered, prepare
 from . import _auxiliary as auxiliary
 from ._algorithm import Algorithm
 from ._coerce import coerce
 from ._epilogs import NO_EPILOG, Epilog, require_mapping
 from ._narrow import AUX_SCALE
+from ._narrow_host import host_plan  # now: a child forked during a later import would wait for ever
 from ._narrow_operands import any_narrow, scale_operands, split_inputs
 from ._narrow_rules import check_extents
 from ._options import MatmulOptions
@@ -100,8 +101,6 @@ class MatmulOperation(Operation):
                 problem, self._names, self._scalars, self._place, self._adapter, self.options, self._preferences, self._given, self.logger
             )  # fmt: skip
         else:
-            from ._narrow_host import host_plan
-
             plan = host_plan(problem, self._names, self._scalars, self.execution_options.num_threads or 1)  # type: ignore[union-attr]
         note = weakref.WeakMethod(self._note_edit)  # a plan does not keep its product alive
 
@@ -150,6 +149,9 @@ class MatmulOperation(Operation):
         """Keep the whole product as one call, if it is no more than that."""
         whole = getattr(self._plan_object, "whole", None)
         prepare(self, None if whole is None else whole())
+
+    def answered(self) -> int:
+        return answered(self)
 
     def _writes_to(self, view: View) -> bool:
         """Kernels were chosen for a result that begins at a multiple of 16 bytes, as new ones do."""

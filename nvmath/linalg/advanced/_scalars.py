@@ -48,10 +48,10 @@ class Scalars:
         ]
 
     def store(self, new: list[Any]) -> None:
-        """Use new values from now on, at the same addresses."""
+        """Use new values from now on, at the same addresses; as numbers too they are what the scale type makes of them."""
         self.array[:] = new
-        self.values[:] = new
-        self.idle = bool(self.array[0] == 0)
+        self.values[:] = self.array.tolist()  # a tiny beta is 0 there, and then C must not be read
+        self.idle = self.values[0] == 0
 
 
 def _number(value: Any, name: str, dtype: np.dtype[Any]) -> float | complex:

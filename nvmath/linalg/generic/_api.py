@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._core import log
+from ..._core.fork import IMPORTING
 from ..._core.options import coerce_options
 from .._prepared import PREPARED
 from ._operation import InvalidMatmulState, ProductOperation
@@ -98,7 +99,8 @@ class Matmul(ProductOperation):
     ) -> Matmul:
         """Make an object for one product, or for as many as the sequences have entries."""
         if cls is Matmul and any(isinstance(each, list | tuple) for each in (a, b, c)):
-            from ._groups import MatmulGroup
+            with IMPORTING:
+                from ._groups import MatmulGroup
 
             return object.__new__(MatmulGroup)
         return object.__new__(cls)

@@ -11,7 +11,8 @@ from ..._core.operation import Operation, overlap
 from ..._core.place import Cuda
 from ..._core.route import Launch, Result, Route, Runner
 from .._matrix import Operand
-from .._prepared import prepare
+from .._prepared import answered, prepare
+from ._host import HostPlan  # now: a child forked during a later import would wait for ever
 from ._problem import MatmulProblem, differences, specify
 from ._scalars import Scalars
 
@@ -65,8 +66,6 @@ class ProductOperation(Operation):
             from ._cublas import CublasPlan
 
             return CublasPlan(problem, self._names, self._scalars, self._place, self._adapter)
-        from ._host import HostPlan
-
         return HostPlan(problem, self._names, self._scalars, self.execution_options.num_threads or 1)  # type: ignore[union-attr]
 
     def _result(self) -> Result:
@@ -95,6 +94,9 @@ class ProductOperation(Operation):
         """Keep the whole product as one call, if it is no more than that."""
         whole = getattr(self._plan_object, "whole", None)
         prepare(self, None if whole is None else whole())
+
+    def answered(self) -> int:
+        return answered(self)
 
     # --- new operands and scalars -----------------------------------------------------------------------------------
 

@@ -40,9 +40,9 @@ class Scalars:
         ]
 
     def store(self, new: list[Any]) -> None:
-        """Use new values from now on, at the same addresses."""
+        """Use new values from now on, at the same addresses; as numbers too they are what the dtype makes of them."""
         self.array[:] = new
-        self.values[:] = new
+        self.values[:] = self.array.tolist()  # a tiny beta is 0 there, and then C must not be read
 
     def _number(self, value: Any, name: str) -> float | complex:
         if type(value) is float and -self._most <= value <= self._most:

@@ -192,6 +192,37 @@ def test_what_cannot_be_prepared_is_refused(prepared_by, bind) -> None:
         prepared_by.prepare(bind("toy_i64(a: i64) -> i64"), (0,), (0, 0), (b,), make, b"")
 
 
+# ------------------------------------------------------------------------------------------------ arrays as they were
+
+
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+def test_arrays_are_where_they_were_with_the_shapes_that_they_had(seam) -> None:
+    a, b = np.zeros((2, 3)), np.zeros(())
+    arrays, addresses, shapes = (a, b), (seam.pointer(a), seam.pointer(b)), ((2, 3), ())
+    assert seam.unmoved(arrays, addresses, shapes) is True
+    assert seam.unmoved((), (), shapes) is True
+    assert seam.unmoved((b, a), addresses, shapes) is False
+    assert seam.unmoved(arrays, addresses[:1], shapes) is False
+    for other in ((2, 4), (2,), (2, 3, 1)):
+        assert seam.unmoved(arrays, addresses, (other, ())) is False
+    a.shape = (6,)
+    assert seam.unmoved(arrays, addresses, shapes) is False
+    for wrong in ((list(arrays), addresses, shapes), (arrays, addresses, None), (arrays, addresses, ((6,), 1))):
+        with pytest.raises(TypeError, match="tuple"):
+            seam.unmoved(*wrong)
+
+
+def test_what_has_no_buffer_is_asked_for_its_address(seam) -> None:
+    class Told:
+        def __init__(self) -> None:
+            self.__array_interface__ = {"data": (4096, False)}
+
+    assert seam.unmoved((Told(),), (4096,), ((),)) is True
+    assert seam.unmoved((Told(),), (4097,), ((),)) is False
+    with pytest.raises(TypeError, match="buffer protocol"):
+        seam.unmoved((1,), (4096,), ((),))
+
+
 # ------------------------------------------------------------------------------------------------ tables
 
 
