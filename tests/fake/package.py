@@ -161,6 +161,8 @@ class Package:
     def pinned(self, shape: Any, strides: Any, dtype: DType) -> Any:
         raise AssertionError("arrays of this package are never in host memory")
 
+    unmoved = None
+
     def pointer(self, obj: Array) -> int:
         return obj.ptr
 
