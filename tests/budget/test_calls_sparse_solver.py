@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from counts import RESET_AND_EXECUTE, calls_of
+from counts import RESET_AND_EXECUTE, calls_of, entered
 from fake import test_sparse_order as fakes
 
 import nvmath
@@ -27,20 +26,7 @@ def system() -> tuple[sp.csr_array, np.ndarray]:
 
 def ours(function: Callable[[], object]) -> int:
     """Count the Python functions of the package that are entered; the fakes have others."""
-    count = 0
-
-    def profile(frame, event, argument):
-        nonlocal count
-        count += event == "call" and frame.f_code.co_filename.startswith(PACKAGE)
-
-    function()
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-    return count
+    return entered(function, PACKAGE)
 
 
 @pytest.fixture

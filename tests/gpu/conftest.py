@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
 import oracles
 import pytest
 from frameworks import BY_NAME
+
+import nvmath
+from nvmath._core import place
 
 # name of the framework, execution
 ROUTES = [
@@ -25,6 +29,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             marks = [pytest.mark.skipif(bool(why), reason=why)] if why else []
             rows.append(pytest.param((BY_NAME[name], execution), id=f"{name}-{execution or 'there'}", marks=marks))
         metafunc.parametrize("route", rows)
+
+
+@pytest.fixture
+def nothing_stays_behind() -> Iterator[None]:
+    """The cache is emptied, and what it gave up is destroyed, while the GPU is still there."""
+    yield
+    nvmath.plan_cache.clear()
+    gc.collect()
+    place.reap()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,13 +9,13 @@ import pytest
 import scipy.sparse as sp
 from sparse_cases import assert_solves, poisson_2d, solved
 
-import nvmath
 from nvmath._core import place
 from nvmath.bindings import _load
 from nvmath.sparse.advanced import DirectSolver, SingularSystemError, direct_solver
 
 pytestmark = [
     pytest.mark.gpu,
+    pytest.mark.usefixtures("nothing_stays_behind"),
     pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
     pytest.mark.skipif(
         _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
@@ -27,20 +25,6 @@ pytestmark = [
 ]
 
 KINDS = {"GENERAL": "float64", "SYMMETRIC": "float32", "SPD": "float64", "HERMITIAN": "complex64", "HPD": "complex128"}
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_behind() -> Iterator[None]:
-    """The cache is emptied, and what it gave up is destroyed, while the GPU is still there."""
-    yield
-    nvmath.plan_cache.clear()
-    gc.collect()
-    place.reap()
-
-
-@pytest.fixture
-def torch() -> Any:
-    return pytest.importorskip("torch", reason="torch is not installed")
 
 
 def values_of(count: int, dtype: str = "float64", kind: str = "SPD", side: int = 6) -> tuple[sp.csr_array, np.ndarray]:

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from sparse_cases import poisson_2d
 
-import nvmath
 from nvmath._core import place
 from nvmath.bindings import _load, cudss
 from nvmath.sparse.advanced import DirectSolver, direct_solver
 
 pytestmark = [
     pytest.mark.gpu,
+    pytest.mark.usefixtures("nothing_stays_behind"),
     pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
     pytest.mark.skipif(
         _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
     ),
 ]
 SIDE = 200
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_behind() -> Iterator[None]:
-    """The cache is emptied, and what it gave up is destroyed, while the GPU is still there."""
-    yield
-    nvmath.plan_cache.clear()
-    gc.collect()
-    place.reap()
-
-
-@pytest.fixture
-def cupy() -> Any:
-    return pytest.importorskip("cupy", reason="CuPy is not installed")
 
 
 class System:

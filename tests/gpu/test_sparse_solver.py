@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from nvmath.sparse.advanced._threading import threading_library
 
 pytestmark = [
     pytest.mark.gpu,
+    pytest.mark.usefixtures("nothing_stays_behind"),
     pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
     pytest.mark.skipif(
         _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
@@ -118,15 +118,6 @@ PACKAGES = (
     Package("torch-cpu", "torch", _torch_sparse("cpu"), _torch_array("cpu"), lambda tensor: tensor.numpy(), FORMATS),
 )  # fmt: skip
 packages = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_behind() -> Iterator[None]:
-    """The cache is emptied, and what it gave up is destroyed, while the GPU is still there."""
-    yield
-    nvmath.plan_cache.clear()
-    gc.collect()
-    place.reap()
 
 
 def kind_of(kind: str, view: str = "FULL") -> dict[str, Any]:
