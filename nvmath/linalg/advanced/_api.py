@@ -111,11 +111,8 @@ class Matmul(MatmulOperation):
         operands |= scales_of(quantization_scales, a, b, settings, stream)
         self._own = len(operands)  # operands of the constructor, scales among them; those of the epilog follow
         self._begin(operands, settings, execution)
-        if c is None and beta is not None:
-            self._warn_of_beta()
-            beta = None
         self._scalars = Scalars(self._problem.scale_type)
-        self._scalars.store(self._scalars.read(alpha, beta))
+        self._scalars.store(self._scalars.read(alpha, self._used_beta(beta)))
         self.valid_state = True
         self._hold(stream)
         if self.logger.isEnabledFor(log.INFO):

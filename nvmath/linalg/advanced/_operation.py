@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core import log
-from ..._core.arrays import CONJ, TRACKED, UNTIDY, View, adapter_of
+from ..._core.arrays import CONJ, TRACKED, View, adapter_of
 from ..._core.errors import InvalidStateError
 from ..._core.layout import dense, normalise, stride_order
 from ..._core.memory import Workspace
-from ..._core.operation import Operation, overlap
 from ..._core.place import Cuda
-from ..._core.route import Launch, Result, Route, Runner
+from ..._core.route import Launch, Result, Runner
 from .._matrix import Matrix, Operand
-from .._prepared import answered, prepare
+from .._product import NO_C, Product
 from . import _auxiliary as auxiliary
 from ._algorithm import Algorithm
 from ._coerce import coerce
@@ -35,13 +34,12 @@ class InvalidMatmulState(InvalidStateError):
     """A Matmul object was used after it had been freed."""
 
 
-class MatmulOperation(Operation):
+class MatmulOperation(Product):
     """The machinery of :class:`~nvmath.linalg.advanced.Matmul`."""
 
     _invalid = InvalidMatmulState
     _gpu_library = "cublasLt"
     _reads = {"a": CONJ, "b": CONJ}  # noqa: RUF012, a ClassVar in the base
-    _warned_of_beta = False
 
     _conjugate: tuple[bool, bool]
     _own: int
@@ -60,15 +58,6 @@ class MatmulOperation(Operation):
         self._edited = False
 
     # --- answers to the life cycle -----------------------------------------------------------------------------------------------
-
-    def _route_of(self, names: tuple[str, ...], views: tuple[View, ...]) -> Route:
-        """In place, an operand that shares memory with C is read from a copy."""
-        if self.options.inplace and "c" in names:
-            target = views[names.index("c")]
-            for name, view in zip(names, views, strict=True):
-                if name != "c" and overlap(view, target, target.ptr):
-                    view.flags |= UNTIDY
-        return super()._route_of(names, views)
 
     def _specify(self, views: tuple[View, ...]) -> MatmulProblem:
         operands = {
@@ -145,14 +134,6 @@ class MatmulOperation(Operation):
             self._prepare()
         return made
 
-    def _prepare(self) -> None:
-        """Keep the whole product as one call, if it is no more than that."""
-        whole = getattr(self._plan_object, "whole", None)
-        prepare(self, None if whole is None else whole())
-
-    def answered(self) -> int:
-        return answered(self)
-
     def _writes_to(self, view: View) -> bool:
         """Kernels were chosen for a result that begins at a multiple of 16 bytes, as new ones do."""
         return not isinstance(self._place, Cuda) or view.ptr % 16 == 0
@@ -210,23 +191,6 @@ class MatmulOperation(Operation):
 
     # --- new operands and scalars ------------------------------------------------------------------------------------------------
 
-    def _warn_of_beta(self) -> None:
-        """Say so once: a loop of calls would fill the log."""
-        if not self._warned_of_beta:
-            self._warned_of_beta = True
-            self.logger.warning("beta is ignored, since there is no operand c.")
-
-    def _reset_scaled(self, objs: tuple[Any, ...], alpha: Any, beta: Any, stream: Any) -> None:
-        """Replace scalars too: all arguments are checked before anything changes."""
-        self._check_valid()
-        if beta is not None and self._problem.c is None:
-            self._warn_of_beta()
-            beta = None
-        scalars = self._scalars.read(alpha, beta)
-        if not self._objs or any(obj is not None for obj in objs):
-            self._reset_checked(objs, stream)
-        self._scalars.store(scalars)
-
     def _arranged(
         self, a: Any, b: Any, c: Any, inputs: Mapping[str, Any] | None, scales: Any, stream: Any
     ) -> tuple[Any, ...]:
@@ -235,9 +199,7 @@ class MatmulOperation(Operation):
         extra = self._names[self._own :]
         with_c = "c" in self._names
         if c is not None and not with_c:
-            raise ValueError(
-                "There was no operand c at construction, so none can be set. Make a new Matmul object with c."
-            )
+            raise ValueError(NO_C)
         for name in inputs or ():
             if name not in extra:
                 raise ValueError(
@@ -265,18 +227,6 @@ class MatmulOperation(Operation):
         return tuple(map(given.get, names))
 
     # --- service for the one-call function ---------------------------------------------------------------------------------------
-
-    _simple: bool
-    _kept: Runner
-    _rescaled = False
-
-    def _rescale_once(self, alpha: Any, beta: Any) -> None:
-        """Set the scalars of one call; what is not given has its default."""
-        if beta is not None and self._problem.c is None:
-            self._warn_of_beta()
-            beta = None
-        self._scalars.store(self._scalars.read(1.0 if alpha is None else alpha, 0.0 if beta is None else beta))
-        self._rescaled = True
 
     def _serve(self, objs: tuple[Any, ...], stream: Any, out: Any = None) -> Any:
         """Multiply operands of the planned metadata the long way round, and forget them again."""

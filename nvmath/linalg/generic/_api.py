@@ -125,11 +125,8 @@ class Matmul(ProductOperation):
             raise ValueError(NO_BETA)
         self._qualified = read(qualifiers, c is not None)
         self._begin({"a": a, "b": b} if c is None else {"a": a, "b": b, "c": c}, settings, execution)
-        if c is None and beta is not None:
-            self._warn_of_beta()
-            beta = None
         self._scalars = Scalars(self._problem.d.dtype)
-        self._scalars.store(self._scalars.read(alpha, beta))
+        self._scalars.store(self._scalars.read(alpha, self._used_beta(beta)))
         self.valid_state = True
         self._hold(stream)
         if self.logger.isEnabledFor(log.INFO):

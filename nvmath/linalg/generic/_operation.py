@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._core.arrays import CONJ, UNTIDY, View
+from ..._core.arrays import CONJ, View
 from ..._core.errors import InvalidStateError
 from ..._core.layout import dense, normalise, stride_order
-from ..._core.operation import Operation, overlap
 from ..._core.place import Cuda
-from ..._core.route import Launch, Result, Route, Runner
+from ..._core.route import Launch, Result
 from .._matrix import Operand
-from .._prepared import answered, prepare
+from .._product import NO_C, Product
 from ._host import HostPlan  # now: a child forked during a later import would wait for ever
 from ._problem import MatmulProblem, differences, specify
 from ._scalars import Scalars
@@ -21,7 +20,7 @@ class InvalidMatmulState(InvalidStateError):
     """A Matmul object was used after it had been freed."""
 
 
-class ProductOperation(Operation):
+class ProductOperation(Product):
     """The machinery of :class:`~nvmath.linalg.Matmul`."""
 
     _invalid = InvalidMatmulState
@@ -32,15 +31,6 @@ class ProductOperation(Operation):
     _scalars: Scalars
 
     # --- answers to the life cycle ------------------------------------------------------------------------------------
-
-    def _route_of(self, names: tuple[str, ...], views: tuple[View, ...]) -> Route:
-        """In place, an operand that shares memory with C is read from a copy."""
-        if self.options.inplace and "c" in names:
-            target = views[names.index("c")]
-            for name, view in zip(names, views, strict=True):
-                if name != "c" and overlap(view, target, target.ptr):
-                    view.flags |= UNTIDY
-        return super()._route_of(names, views)
 
     def _specify(self, views: tuple[View, ...]) -> MatmulProblem:
         operands = [
@@ -90,29 +80,7 @@ class ProductOperation(Operation):
             self._prepare()
         return made
 
-    def _prepare(self) -> None:
-        """Keep the whole product as one call, if it is no more than that."""
-        whole = getattr(self._plan_object, "whole", None)
-        prepare(self, None if whole is None else whole())
-
-    def answered(self) -> int:
-        return answered(self)
-
     # --- new operands and scalars -----------------------------------------------------------------------------------
-
-    def _warn_of_beta(self) -> None:
-        self.logger.warning("beta is ignored, since there is no operand c.")
-
-    def _reset_scaled(self, objs: tuple[Any, ...], alpha: Any, beta: Any, stream: Any) -> None:
-        """Replace scalars too: all arguments are checked before anything changes."""
-        self._check_valid()
-        if beta is not None and self._problem.c is None:
-            self._warn_of_beta()
-            beta = None
-        scalars = self._scalars.read(alpha, beta)
-        if not self._objs or any(obj is not None for obj in objs):
-            self._reset_checked(objs, stream)
-        self._scalars.store(scalars)
 
     def _arranged(self, a: Any, b: Any, c: Any) -> tuple[Any, ...]:
         """Return the operands in the order of the launch, None for those that are not given."""
@@ -120,24 +88,10 @@ class ProductOperation(Operation):
             return a, b, c
         if c is not None:
             self._check_valid()
-            raise ValueError(
-                "There was no operand c at construction, so none can be set. Make a new Matmul object with c."
-            )
+            raise ValueError(NO_C)
         return a, b
 
     # --- service for the one-call function ----------------------------------------------------------------------------
-
-    _simple: bool
-    _kept: Runner
-    _rescaled = False
-
-    def _rescale_once(self, alpha: Any, beta: Any) -> None:
-        """Set the scalars of one call; what is not given has its default."""
-        if beta is not None and self._problem.c is None:
-            self._warn_of_beta()
-            beta = None
-        self._scalars.store(self._scalars.read(1.0 if alpha is None else alpha, 0.0 if beta is None else beta))
-        self._rescaled = True
 
     def _serve(self, objs: tuple[Any, ...], stream: Any, out: Any) -> Any:
         """Multiply operands of the planned metadata the long way round, and forget them again."""
