@@ -12,22 +12,8 @@ from nvmath.linalg.advanced import Matmul, MatmulEpilog, matmul
 
 from .harness import Case, Contenders, arguments, measure, report
 from .host_overhead import queued
+from .peer_worker import by_device
 from .peers import gpu_cupy, gpu_torch
-
-
-def on_device(torch: Any) -> Callable[[Callable[[], Any], int], float]:
-    """Return a clock that reads the events of the device."""
-
-    def clock(function: Callable[[], Any], count: int) -> float:
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        for _ in range(count):
-            function()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) * 1e-3
-
-    return clock
 
 
 def host(torch: Any, seconds: float) -> list[Case]:
@@ -82,7 +68,7 @@ def epilogs(torch: Any, seconds: float) -> list[Case]:
             product = Matmul(a, b)
             product.plan(epilog=epilog, epilog_inputs=inputs)
             contenders[name] = product.execute
-        clock = on_device(torch)
+        clock = by_device
         done.append(
             measure(
                 f"4096^3 {dtype}".replace("torch.", ""), contenders, "RELU_BIAS", seconds=seconds, clock=clock, most=20
@@ -118,7 +104,7 @@ def tall(torch: Any, seconds: float) -> list[Case]:
                 contenders[name] = lambda tuned=tuned, found=found: tuned.execute(algorithm=found)
         contenders["autotuned"] = tuned.execute
         name = f"({rows} x {k}) @ ({k} x {columns}) + C {dtype}; {nbytes / 4.3e12 * 1e6:.0f} us at 4.3 TB/s"
-        done.append(measure(name, contenders, "torch.addmm", seconds=seconds, clock=on_device(torch), most=10))
+        done.append(measure(name, contenders, "torch.addmm", seconds=seconds, clock=by_device, most=10))
     return done
 
 

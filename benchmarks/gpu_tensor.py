@@ -6,13 +6,13 @@ python -m benchmarks.gpu_tensor [--json FILE] [--markdown FILE] [--plot FILE] [-
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from nvmath.tensor import BinaryContraction, ContractionAlgo, Einsum, binary_contraction, einsum
 
 from .harness import Case, Contenders, arguments, measure, report
 from .host_overhead import queued
+from .peer_worker import by_device
 from .peers import gpu_cupy, gpu_torch
 
 # expression, extents of its modes, dtype
@@ -33,21 +33,6 @@ def operands(torch: Any, expression: str, extents: dict[str, int], dtype: str) -
     extent = {label: number for labels, number in extents.items() for label in labels}
     terms = expression.partition("->")[0].split(",")
     return [torch.randn([extent[label] for label in term], device="cuda").to(getattr(torch, dtype)) for term in terms]
-
-
-def device_clock(torch: Any) -> Callable[[Callable[[], Any], int], float]:
-    """Return a clock that measures what passes on the device, between two events."""
-
-    def clock(function: Callable[[], Any], count: int) -> float:
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        for _ in range(count):
-            function()
-        end.record()
-        end.synchronize()
-        return float(begin.elapsed_time(end)) * 1e-3
-
-    return clock
 
 
 def contenders(torch: Any, expression: str, arrays: list[Any]) -> Contenders:
@@ -93,7 +78,7 @@ def cases(seconds: float) -> list[Case]:
                 clock = queued(torch.cuda.synchronize)
                 done.append(measure(name, found, "torch.einsum", seconds=seconds, clock=clock, most=100))
             else:
-                done.append(measure(name, found, "nvmath execute", seconds=seconds, clock=device_clock(torch), most=10))
+                done.append(measure(name, found, "nvmath execute", seconds=seconds, clock=by_device, most=10))
             torch.cuda.empty_cache()
     return done
 

@@ -12,9 +12,9 @@ from typing import Any
 from nvmath import CudaDataType
 from nvmath.linalg.advanced import Matmul, MatmulEpilog, matmul
 
-from .gpu_tensor import device_clock
 from .harness import Case, Contenders, arguments, measure, report
 from .host_overhead import queued
+from .peer_worker import by_device
 from .peers import gpu_torch, peer
 
 SIZES = (1024, 4096, 8192)
@@ -33,7 +33,7 @@ def large(torch: Any, size: int, seconds: float) -> list[Case]:
     one = torch.ones((), device="cuda")
     bias = torch.randn(size, device="cuda").to(torch.bfloat16)
     half_a, half_b = a.to(torch.bfloat16), b.to(torch.bfloat16)
-    clock, done = device_clock(torch), []
+    clock, done = by_device, []
     plain = Matmul(a, b, quantization_scales={"a": one, "b": one}, options=BF16)
     plain.plan()
     contenders: Contenders = {
