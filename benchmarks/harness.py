@@ -146,7 +146,7 @@ def plot(title: str, cases: list[Case], file: Path) -> None:
     from matplotlib import pyplot as plt
 
     names = list(dict.fromkeys(key for case in cases for key in case.seconds if key != case.base))
-    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.36 * len(cases)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(10, 1.8 + 0.36 * len(cases)), layout="constrained")
     axes.axvline(1, color="black", linewidth=1)
     for name, marker in zip(names, "osD^vPX*<>hp" * 3, strict=False):
         points = [(case.ratio(name), row) for row, case in enumerate(cases) if name in case.seconds]
@@ -155,12 +155,14 @@ def plot(title: str, cases: list[Case], file: Path) -> None:
     axes.set_ylim(len(cases) - 0.5, -0.5)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
+    low, high = axes.get_xlim()
+    between = "25" if high < 50 * low else ""  # over more decades these labels would overlap
+    axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in between else "")
     axes.grid(axis="x", which="both", alpha=0.25)
     bases = " or ".join(dict.fromkeys(case.base for case in cases))
-    axes.set_xlabel(f"time relative to {bases} (its time in brackets); right of 1 is slower")
+    axes.set_xlabel(f"time / {bases} (in brackets); right of 1 is slower", loc="right")
     axes.set_title(title, loc="left")
-    figure.legend(loc="outside right upper", frameon=False)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)
 
