@@ -3,8 +3,7 @@
 pypardiso, scipy.sparse.linalg.spsolve and cupyx.scipy.sparse.linalg.spsolve take part where they are installed; "PARDISO alone" and
 "cuDSS alone" are the solve phases without anything around them. Results are compared before times are.
 
-The rows of the CPU need MKL. Rows that take long are run three times only. spsolve takes most of a minute for the cube, so there it takes
-part from --seconds 10 on.
+The rows of the CPU need MKL. What takes long runs in fewer rounds, at least three: spsolve takes half a minute for the cube.
 
     python -m benchmarks.sparse_solver [--only cpu|gpu] [--json FILE] [--markdown FILE] [--plot FILE] [--seconds S]
 """
@@ -29,8 +28,8 @@ from .peers import gpu_cupy, gpu_torch, peer
 
 SPD = {"sparse_system_type": "SPD"}
 LONG = 0.2
-"""Seconds from which on a call is run few times."""
-FEW = 3
+"""Seconds from which on rounds are counted for each contender: as many calls as fit in twice the time of a case, within limits."""
+FEW, MANY = 3, 12
 
 
 def poisson(*sides: int) -> sp.csr_array:
@@ -43,14 +42,21 @@ def poisson(*sides: int) -> sp.csr_array:
     return made
 
 
+def convection(n: int) -> sp.csr_array:
+    """Second differences in the plane, and a flow: not symmetric."""
+    flow = sp.diags_array([np.full(n - 1, -0.5), np.full(n, 0.5)], offsets=[-1, 0])
+    return sp.csr_array(poisson(n, n) + sp.kron(flow, sp.eye_array(n)))
+
+
 def small(n: int) -> sp.csr_array:
     """A random matrix with a strong diagonal."""
     return sp.csr_array(sp.random_array((n, n), density=3 / n, rng=np.random.default_rng(0)) + 5 * sp.eye_array(n))
 
 
 CPU = {
-    "Poisson 2-D 500 x 500": poisson(500, 500), "Poisson 3-D 40 x 40 x 40": poisson(40, 40, 40), "random, n = 10": small(10),
-    "random, n = 100": small(100), "random, n = 1000": small(1000),
+    "Poisson 2-D 500 x 500": poisson(500, 500), "Poisson 3-D 40 x 40 x 40": poisson(40, 40, 40),
+    "convection 2-D 500 x 500": convection(500), "random, n = 10": small(10), "random, n = 100": small(100),
+    "random, n = 1000": small(1000),
 }  # fmt: skip
 GPU = {"Poisson 2-D 1000 x 1000": poisson(1000, 1000), "Poisson 2-D 100 x 100": poisson(100, 100)}
 BATCHES = ((10, 1000), (32, 64))
@@ -81,8 +87,8 @@ def again(solver: DirectSolver) -> Callable[[], Any]:
 # --- the CPU --------------------------------------------------------------------------------------------------------------------------
 
 
-def from_matrix(a: sp.csr_array, b: np.ndarray, *, slow: bool) -> Contenders:
-    """Everything from the matrix to the solution; `slow` lets those take part that need a minute."""
+def from_matrix(a: sp.csr_array, b: np.ndarray) -> Contenders:
+    """Everything from the matrix to the solution."""
     found: Contenders = {
         "nvmath": fresh(lambda: direct_solver(a, b, execution="cpu")),
         "nvmath, SPD": fresh(lambda: direct_solver(a, b, options=SPD, execution="cpu")),
@@ -90,14 +96,12 @@ def from_matrix(a: sp.csr_array, b: np.ndarray, *, slow: bool) -> Contenders:
     }
     if (a != a.T).nnz:
         del found["nvmath, SPD"]
-    if not slow and a.shape[0] == 40**3:
-        del found["scipy spsolve"]
     pypardiso = peer("pypardiso")
     if pypardiso is not None:
+        solver, matrix = pypardiso.PyPardisoSolver(), sp.csr_matrix(a)  # it searches the disk for MKL: 0.3 s
 
         def solve() -> Any:
-            solver = pypardiso.PyPardisoSolver()
-            x = solver.solve(sp.csr_matrix(a), b)
+            x = solver.solve(matrix, b)
             solver.free_memory(everything=True)
             return x
 
@@ -125,7 +129,7 @@ def on_cpu(seconds: float) -> Iterator[Case]:
     """All rows of the CPU."""
     for name, a in CPU.items() if mkl_pardiso.present() else ():
         b = right_side(a)
-        yield row(f"CPU {name}, from the matrix", a, b, from_matrix(a, b, slow=seconds >= 10), seconds)
+        yield row(f"CPU {name}, from the matrix", a, b, from_matrix(a, b), seconds)
         with DirectSolver(a, b, execution="cpu") as solver:
             known = {"nvmath": again(solver), "nvmath, one call": lambda a=a, b=b: direct_solver(a, b, execution="cpu")}
             yield row(f"CPU {name}, pattern known", a, b, known, seconds)
@@ -221,7 +225,7 @@ def batches_on_gpu(torch: Any, seconds: float) -> Iterator[Case]:
             found: Contenders = {"nvmath": again(solver)}
             check(f"a batch of {count}", many, b, found)
             found[f"{len(singles)} of {count}, one by one"] = lambda singles=singles: [solve() for solve in singles]
-            yield measured(f"GPU {count} x Poisson 2-D {side} x {side}, pattern known", found, seconds, 0.0)
+            yield measured(f"GPU {count} x Poisson 2-D {side} x {side}, pattern known", found, seconds, {})
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------------------------
@@ -232,29 +236,32 @@ def right_side(a: sp.csr_array) -> np.ndarray:
     return a @ np.random.default_rng(0).standard_normal(a.shape[0])
 
 
-def check(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders) -> float:
-    """Every contender solves the system; return the seconds of the slowest."""
-    slowest = 0.0
+def check(name: str, a: sp.csr_array, b: np.ndarray, found: Contenders) -> dict[str, float]:
+    """Every contender solves the system; return the seconds of each."""
+    took = {}
     for contender, function in found.items():
         begin = time.perf_counter()
         x = function()
-        slowest = max(slowest, time.perf_counter() - begin)
+        took[contender] = time.perf_counter() - begin
         if hasattr(x, "cpu") and x.is_cuda:  # it may be under way on a stream that nobody waits for
             gpu_torch().cuda.synchronize()
         x = x.get() if hasattr(x, "get") else x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
         if not np.linalg.norm(a @ x.ravel() - b) <= 1e-8 * np.linalg.norm(b):
             raise AssertionError(f"{name}: {contender} is wrong")
-    return slowest
+    return took
 
 
-def measured(name: str, found: Contenders, seconds: float, slowest: float, clock: Clock = wall) -> Case:
-    """Measure a row; each contender has run before."""
-    if slowest < LONG:
+def measured(name: str, found: Contenders, seconds: float, took: dict[str, float], clock: Clock = wall) -> Case:
+    """Measure a row; each contender has run before, for the seconds given."""
+    if max(took.values(), default=0.0) < LONG:
         return measure(name, found, "nvmath", seconds=seconds, clock=clock, most=16 if clock is queueing else 10_000)
+    counts = {contender: max(FEW, min(MANY, int(2 * seconds / once))) for contender, once in took.items()}
+    counts["nvmath"] = max(counts.values())
     rounds: dict[str, list[float]] = {contender: [] for contender in found}
-    for _ in range(FEW):
+    for round_ in range(counts["nvmath"]):
         for contender, function in found.items():
-            rounds[contender].append(clock(function, 1))
+            if round_ < counts[contender]:
+                rounds[contender].append(clock(function, 1))
     return Case(name, "nvmath", rounds)
 
 

@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ._unwritten import Unwritten, says
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def _refuse_original() -> None:
 
 
 _refuse_original()
+if Unwritten not in sys.meta_path:
+    sys.meta_path.append(Unwritten)
 
 
 def __getattr__(name: str) -> Any:
@@ -71,8 +74,8 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         value = globals()[name] = getattr(importlib.import_module(_NAMES[name], __name__), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(says(f"{__name__}.{name}") or f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(set(__all__) | set(globals()))
+    return sorted(__all__)

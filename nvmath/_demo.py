@@ -66,7 +66,7 @@ def shipped_photo() -> Path:
                 return folder / name
     raise DemoError(
         "No photograph: scikit-image ships some, and it is not installed. Install it with: "
-        'pip install "nvmath-anywhere[demo]", or name a JPEG or PNG file: python -m nvmath demo photo.jpg'
+        "pip install scikit-image pillow, or name a JPEG or PNG file: python -m nvmath demo photo.jpg"
     )
 
 
@@ -104,7 +104,7 @@ def _pillow(module: str) -> Any:
         return getattr(__import__("PIL." + module), module)
     except ImportError:
         raise DemoError(
-            'Pillow reads and writes the pictures. Install it with: pip install "nvmath-anywhere[demo]"'
+            "Pillow reads and writes the pictures. Install it with: pip install pillow"
         ) from None
 
 

@@ -35,14 +35,15 @@ SERVICES: Final = (
     ("sparse direct solver on the CPU", "mkl", "", ""),
     ("sparse direct solver on the CPU: no MKL", "", "scipy", "pip install scipy"),
     ("sparse direct solver on a GPU", "cudss", "", ""),
-    ("Python callbacks on the CPU", "", "numba", 'pip install "nvmath-anywhere[jit]"'),
-    ("Python callbacks on a GPU: compiler", "", "numba-cuda", 'pip install "nvmath-anywhere[jit-cuda]"'),
+    ("Python callbacks on the CPU", "", "numba", "pip install numba"),
+    ("Python callbacks on a GPU: compiler", "", "numba-cuda", "pip install numba-cuda"),
     ("Python callbacks on a GPU: code generator", "nvvm", "", ""),
     ("Python callbacks on a GPU: linker", "nvjitlink", "", ""),
     ("copies and casts on a GPU", "nvrtc", "", ""),
     ("every operation on a GPU", "cuda", "", ""),
 )
 
+_PIP: Final = "pip install "
 _WIDTH: Final = max(len(operation) for operation, _, _, _ in SERVICES)
 
 
@@ -144,9 +145,12 @@ def _print_others(others: dict[str, str | None], serving: set[str]) -> None:
     for name, path in others.items():
         if path and path not in serving:
             print(f"  {rows[name].title:<{_WIDTH}} {path}")
-    for name, path in others.items():
-        if not path and rows[name].install:
-            print(f"  {rows[name].title:<{_WIDTH}} missing: {rows[name].install}")
+    missing = [rows[name] for name, path in others.items() if not path and rows[name].install]
+    if missing:
+        print("missing")
+    for row in missing:
+        print(f"  {row.title:<{_WIDTH}} {row.serves}")
+    _print_commands([row.install for row in missing])
 
 
 def _print_services(services: list[dict[str, Any]]) -> None:
@@ -160,4 +164,44 @@ def _print_services(services: list[dict[str, Any]]) -> None:
     if missing:
         print("missing")
     for service in missing:
-        print(f"  {service['operation']:<{_WIDTH}} {service['by']}: {service['install']}")
+        print(f"  {service['operation']:<{_WIDTH}} {service['by']}")
+    _print_commands([service["install"] for service in missing])
+
+
+# --- how to install what is missing -----------------------------------------------------------------------------------------------
+
+
+def _print_commands(installs: list[str]) -> None:
+    """One line to copy for each kind of machine, which installs everything that pip can."""
+    names, others = commands(installs)
+    if names or others:
+        print("to install them")
+    for kind, wanted in names.items():
+        print(f"  {kind:<{_WIDTH}} pip install {' '.join(wanted)}".rstrip())
+    for other in others:
+        print(f"  {'':<{_WIDTH}} {other}")
+
+
+def commands(installs: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the packages to install for each kind of machine, and what no package brings."""
+    kinds = ("on this machine", "with CUDA 13", "with CUDA 12")
+    names: dict[str, list[str]] = {kind: [] for kind in kinds}
+    others = []
+    for install in dict.fromkeys(installs):
+        if not install.startswith(_PIP):
+            others.append(install)
+            continue
+        for kind, name in map(_choice, install.removeprefix(_PIP).split(" or ")):
+            if kind in names and name not in names[kind]:
+                names[kind].append(name)
+    return {kind: wanted for kind, wanted in names.items() if wanted}, others
+
+
+def _choice(text: str) -> tuple[str, str]:
+    """The kind of machine that a package is for, from its name or what is said about it in brackets; empty for another processor."""
+    name, _, about = text.partition(" (")
+    for major in ("13", "12"):
+        if about == f"CUDA {major})" or name.endswith(f"-cu{major}"):
+            return f"with CUDA {major}", name
+    processors = {"x86-64)": ("x86_64", "AMD64"), "Arm)": ("aarch64", "arm64")}.get(about)
+    return ("on this machine" if processors is None or platform.machine() in processors else ""), name

@@ -97,3 +97,7 @@ class BaseCUDAMemoryManagerAsync(Protocol):
             Any object that owns the memory and has its address as ``device_ptr``, ``device_pointer``, ``ptr`` or ``pointer``.
         """
         ...
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

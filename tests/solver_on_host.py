@@ -289,4 +289,4 @@ def forget_handles() -> None:
     from nvmath.linalg._solver import _handles
 
     for pool in (_handles.SOLVERS, _handles.BLAS):
-        pool.after_fork()
+        pool._after_fork()

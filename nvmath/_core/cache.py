@@ -28,15 +28,15 @@ from typing import Any, Protocol
 class Entry(Protocol):
     """What can be cached."""
 
-    nbytes: int
-    pinned: bool  # part of a captured graph: its memory must outlive the cache
-    stack: list[Any] | None  # set by the cache: where the entry returns to
-    stamp: int  # set by the cache: when it was used last
+    _nbytes: int
+    _pinned: bool  # part of a captured graph: its memory must outlive the cache
+    _stack: list[Any] | None  # set by the cache: where the entry returns to
+    _stamp: int  # set by the cache: when it was used last
 
-    def answered(self) -> int:
+    def _answered(self) -> int:
         """Return how many calls were answered without the cache since this was asked last."""
 
-    def close(self) -> None:
+    def free(self) -> None:
         """Give up what the entry owns."""
 
 
@@ -116,31 +116,34 @@ class PlanCache:
         return key, entry
 
     def give(self, key: Hashable | None, entry: Any) -> None:
-        """Put an entry back; the least recently used ones leave when a new one exceeds a bound. Without a key it is given up."""
-        stack = entry.stack
+        """Put an entry back; the least recently used ones leave when a new one exceeds a bound. Without a key it is given up.
+
+        So is one that exceeds the bound of bytes by itself: no others leave for it.
+        """
+        stack = entry._stack
         if stack is None or not self._enabled:
             self._admit(key, entry)
         else:
-            entry.stamp = self._clock()
+            entry._stamp = self._clock()
             stack.append(entry)
 
     def _admit(self, key: Hashable | None, entry: Any) -> None:
-        if (key is None or not self._enabled) and not entry.pinned:
+        if (key is None or not self._enabled or entry._nbytes > self._max_nbytes) and not entry._pinned:
             self.discard(entry)
             return
-        entry.stamp = self._clock()
+        entry._stamp = self._clock()
         with self._lock:
             if self._knows(entry):
-                entry.stack.append(entry)
+                entry._stack.append(entry)
                 return
             # The books first: Ctrl-C can come after any line, and only what is in the books can leave.
-            self._known[id(entry)] = key, weakref.ref(entry), entry.nbytes
-            self._nbytes += entry.nbytes
-            entry.stack = self._table.setdefault(key, [])
-            entry.stack.append(entry)
+            self._known[id(entry)] = key, weakref.ref(entry), entry._nbytes
+            self._nbytes += entry._nbytes
+            entry._stack = self._table.setdefault(key, [])
+            entry._stack.append(entry)
             evicted = self._evict(self._max_entries, self._max_nbytes)
         for old in evicted:
-            old.close()
+            old.free()
 
     def _knows(self, entry: Any) -> bool:
         known = self._known.get(id(entry))
@@ -162,21 +165,21 @@ class PlanCache:
         evicted: list[Any] = []
         if len(self._known) <= max_entries and self._nbytes <= max_nbytes:
             return evicted
-        loose = sorted((entry for entry in self._living() if not entry.pinned), key=lambda entry: entry.stamp)
+        loose = sorted((entry for entry in self._living() if not entry._pinned), key=lambda entry: entry._stamp)
         for entry in loose:
-            if entry.answered():  # it was used, and nobody stamped it
-                entry.stamp = self._clock()
-        loose.sort(key=lambda entry: entry.stamp)
-        entries, nbytes = len(loose), sum(entry.nbytes for entry in loose)
+            if entry._answered():  # it was used, and nobody stamped it
+                entry._stamp = self._clock()
+        loose.sort(key=lambda entry: entry._stamp)
+        entries, nbytes = len(loose), sum(entry._nbytes for entry in loose)
         for entry in loose:
             if entries <= max_entries and nbytes <= max_nbytes:
                 break
             try:
-                (entry.stack or []).remove(entry)
+                (entry._stack or []).remove(entry)
             except ValueError:  # under way in another thread
                 continue
             self._strike(id(entry))
-            entries, nbytes = entries - 1, nbytes - entry.nbytes
+            entries, nbytes = entries - 1, nbytes - entry._nbytes
             evicted.append(entry)
         return evicted
 
@@ -189,16 +192,16 @@ class PlanCache:
 
     def discard(self, entry: Any) -> None:
         """Give up an entry that was leased, or that never was inside."""
-        if entry.stack is not None:
+        if entry._stack is not None:
             with self._lock:
                 if self._knows(entry):
                     self._strike(id(entry))
-        entry.close()
+        entry.free()
 
     def info(self) -> CacheInfo:
         """Return counts: hits, misses, entries, bytes, and how many plans are pinned by captured graphs."""
         with self._lock:
-            pinned = sum(entry.pinned for entry in self._living())
+            pinned = sum(entry._pinned for entry in self._living())
             return CacheInfo(
                 self._hits, self._misses, len(self._known), self._nbytes, pinned, self._max_entries, self._max_nbytes,
                 self._enabled,
@@ -216,11 +219,11 @@ class PlanCache:
         with self._lock:
             if captured:
                 for entry in self._living():
-                    entry.pinned = False
+                    entry._pinned = False
             evicted = self._evict(-1, -1)
             self._hits = self._misses = 0
         for entry in evicted:
-            entry.close()
+            entry.free()
 
     def configure(
         self, *, max_entries: int | None = None, max_nbytes: int | None = None, enabled: bool | None = None
@@ -254,7 +257,7 @@ class PlanCache:
             self._enabled = self._enabled if enabled is None else enabled
             evicted = self._evict(self._max_entries, self._max_nbytes)
         for old in evicted:
-            old.close()
+            old.free()
         if not self._enabled:
             self.clear()
 

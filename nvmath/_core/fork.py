@@ -16,7 +16,7 @@ importing at a fork, so a fork waits for the import, where otherwise the child w
 class Inherited(Protocol):
     """An object that a child must not use as it is."""
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         """Forget what belongs to the parent."""
 
 
@@ -31,7 +31,7 @@ class Children:
         """Run in a child, right after the fork."""
         self.generation += 1
         for heir in self.inherited:
-            heir.after_fork()
+            heir._after_fork()
 
     def openmp_is_unsafe(self) -> bool:
         """Whether a parallel region could hang: GNU's OpenMP keeps waiting for the parent's threads."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from ..bindings._load import find_library
 from . import log
-from .arrays import NEEDS_COPY, READONLY, TRACKED, UNTIDY, View, adapter_of, common_adapter
+from .arrays import NEEDS_COPY, READONLY, TRACKED, UNTIDY, Adapter, View, adapter_of, common_adapter
 from .errors import InvalidStateError, UngradedWarning, warn
 from .fork import children
 from .layout import may_overlap, span
@@ -47,10 +47,10 @@ class Operation:
     _ptrs: tuple[int, ...]
     _shapes: tuple[tuple[int, ...], ...]
     valid_state = False
-    pinned = False
-    nbytes = 0
-    stack: list[Any] | None = None
-    stamp = 0
+    _pinned = False
+    _nbytes = 0
+    _stack: list[Any] | None = None
+    _stamp = 0
 
     # --- construction -----------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ class Operation:
         """Look at the operands and decide where they are and where the work runs."""
         self._names = tuple(operands)
         self._adapter = common_adapter(operands)
-        self._views = tuple(self._adapter.view(obj) for obj in operands.values())
+        self._views = tuple(_viewed(self._adapter, name, obj) for name, obj in operands.items())
         devices = {view.device for view in self._views}
         if len(devices) > 1:
             given = ", ".join(f"{name}: {view.device}" for name, view in zip(self._names, self._views, strict=True))
@@ -135,7 +135,7 @@ class Operation:
                     f"Library package mismatch: {name} is a {adapter.name} array, but the other operands are {self._adapter.name} "
                     "arrays. Convert it first."
                 )
-            view = self._aligned(adapter.view(obj))
+            view = self._aligned(_viewed(adapter, name, obj))
             if view.device != self._device:
                 raise ValueError(
                     f"The operands are not on the same device: {name} is on {view.device}, the others on {self._device}. "
@@ -247,13 +247,13 @@ class Operation:
             self.logger.info("Planned: %s.", getattr(plan, "description", type(plan).__name__))
         self._generation = children.generation
         children.inherited.add(self)
-        self.nbytes = plan.nbytes
+        self._nbytes = plan.nbytes
 
-    def answered(self) -> int:
+    def _answered(self) -> int:
         """Return how many calls of a one-call function were answered by this plan, past the cache, since this was asked last."""
         return 0
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         """In a forked child: the runners use threads and handles of the parent."""
         self._runners.clear()
 
@@ -516,7 +516,7 @@ class Operation:
         assert self._gpu is not None
         handle = self._adapter.current_stream(self._gpu.device_id) if stream is None else handle_of(stream)
         if handle and self._gpu.capturing(handle):
-            self.pinned = True
+            self._pinned = True
 
     # --- the end --------------------------------------------------------------------------------------------------------------------
 
@@ -529,8 +529,6 @@ class Operation:
         self._drop_plan()
         reap()
         self.logger.info("The %s object has been freed.", type(self).__name__)
-
-    close = free
 
     def __repr__(self) -> str:
         if not self.valid_state:
@@ -557,6 +555,16 @@ def resolved(execution: ExecutionCPU | ExecutionCUDA, device: int | str) -> Exec
     if isinstance(execution, ExecutionCPU):
         return execution if execution.num_threads else ExecutionCPU(num_threads=available_threads())
     return execution if device == "cpu" else ExecutionCUDA(device_id=int(device))
+
+
+def _viewed(adapter: Adapter, name: str, obj: Any) -> View:
+    """Look at an operand; what is wrong with it is said with its name."""
+    try:
+        return adapter.view(obj)
+    except (TypeError, ValueError) as error:
+        if type(error) in (TypeError, ValueError):
+            error.args = (f"Operand {name}: {error}",)
+        raise
 
 
 def overlap(a: View, b: View, b_ptr: int) -> bool:

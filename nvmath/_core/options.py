@@ -12,9 +12,12 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final, TypeVar
 
+from .keywords import constructed, explained_fields
+
 T = TypeVar("T")
 
 
+@explained_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionCUDA:
     """Run on a GPU.
@@ -38,6 +41,7 @@ class ExecutionCUDA:
         object.__setattr__(self, "device_id", _count(self.device_id, "device_id", 0))
 
 
+@explained_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionCPU:
     """Run on the host.
@@ -158,5 +162,5 @@ def coerce_options(cls: type[T], value: Any) -> T:
     if isinstance(value, cls):
         return value
     if isinstance(value, Mapping):
-        return cls(**named(value, (field.name for field in fields(cls) if field.init), cls.__name__))  # type: ignore[arg-type]
+        return constructed(cls, named(value, (field.name for field in fields(cls) if field.init), cls.__name__))  # type: ignore[arg-type]
     raise TypeError(f"options must be None, a {cls.__name__} object or a dict of its fields, not {type(value).__name__}.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -188,8 +189,9 @@ class PinnedBlock:
     def __array_interface__(self) -> dict[str, Any]:
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.ptr, False), "version": 3}
 
-    def __del__(self) -> None:
-        _pinned.give(self.ptr, self.nbytes)
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exiting():
+            _pinned.give(self.ptr, self.nbytes)
 
 
 class _PinnedPool:

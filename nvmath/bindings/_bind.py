@@ -7,7 +7,8 @@ A binding module is a docstring, its tables, and::
 
 The tables are texts called ``_ROWS`` and ``_ENUMS`` (their grammar: `_rows`), ``_RECORDS`` (`_records`), ``_DTYPES``
 (`_dtypes`) and ``_LENGTHS`` (`_lengths`); ``_SPECIAL`` has more rows and ``_STATUSES`` more enumerations, which
-`tools/bindgen` leaves alone. Each is optional.
+`tools/bindgen` leaves alone. Each is optional. What reads the last three is imported when it is needed: a first use should
+not wait for more than it uses.
 
 `Bindings` also puts the class of errors and ``check_status`` into the module. What `resolve` makes is stored in its
 globals, so a later access is a plain attribute. A function is one object for ever, which opens the library at its first
@@ -23,18 +24,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nvmath.bindings import _load, _rows, _seam
 from nvmath.bindings._adapted import adapted, for_the_seam
 from nvmath.bindings._callbacks import logger_setter
-from nvmath.bindings._dtypes import Dtypes, dtype_function, dtypes
 from nvmath.bindings._errors import FunctionNotFoundError, LibraryNotFoundError
 from nvmath.bindings._fork import held_at_fork
 from nvmath.bindings._functions import forwarding_function
-from nvmath.bindings._lengths import Lengths, check_of, lengths
-from nvmath.bindings._records import record_class, records
 from nvmath.bindings._status import Errors
+
+if TYPE_CHECKING:
+    from nvmath.bindings._dtypes import Dtypes
+    from nvmath.bindings._lengths import Lengths
 
 __all__ = ["Bindings", "Errors", "FunctionNotFoundError", "LibraryNotFoundError", "substitute"]
 
@@ -52,11 +54,11 @@ class _Tables:
     def _text(self, name: str) -> str:
         return self.namespace.get(name, "")  # type: ignore[no-any-return]
 
-    def _index(self, text: str) -> dict[str, tuple[str, str]]:
-        return _rows.index(text, self.prefix, wide=self.wide)
+    def _index(self, text: str) -> _rows.Index:
+        return _rows.Index(text, self.prefix, wide=self.wide)
 
     @cached_property
-    def rows(self) -> dict[str, tuple[str, str]]:
+    def rows(self) -> _rows.Index:
         return self._index(self._text("_ROWS") + self._text("_SPECIAL"))
 
     @cached_property
@@ -65,24 +67,28 @@ class _Tables:
 
     @cached_property
     def records(self) -> dict[str, list[tuple[str, str]]]:
+        from nvmath.bindings._records import records
+
         return records(self._text("_RECORDS"))
 
     @cached_property
     def dtypes(self) -> Dtypes:
+        from nvmath.bindings._dtypes import dtypes
+
         return dtypes(self._text("_DTYPES"))
 
     @cached_property
     def lengths(self) -> Lengths:
-        return lengths(self._text("_LENGTHS"))
+        text = self._text("_LENGTHS")
+        if not text:
+            return {}
+        from nvmath.bindings._lengths import lengths
+
+        return lengths(text)
 
     def special(self) -> set[str]:
         """The C functions whose rows are written by hand."""
-        return {_rows.parse(row, "").c_name for row, _ in self._index(self._text("_SPECIAL")).values()}
-
-    def parsed(self, name: str) -> _rows.Row:
-        """A row by its Python name."""
-        text, section = self.rows[name]
-        return _rows.parse(text, self.prefix, section)
+        return {row.c_name for row in self._index(self._text("_SPECIAL"))}
 
 
 class Bindings:
@@ -148,13 +154,18 @@ class Bindings:
             return built
         with _lock:
             tables = self.tables
-            if name in tables.rows:
-                return self._keep(name, self._function_now(tables.parsed(name)))
+            row = tables.rows.get(name)
+            if row is not None:
+                return self._keep(name, self._function_now(row))
             if name in tables.enums:
                 return self._keep(name, self._enum(name, *tables.enums[name]))
             if name in tables.records:
+                from nvmath.bindings._records import record_class
+
                 return self._keep(name, record_class(name, tables.records[name], self.module, self.resolve))
             if name in tables.dtypes:
+                from nvmath.bindings._dtypes import dtype_function
+
                 enum_, kinds = tables.dtypes[name]
                 return self._keep(name, dtype_function(name, self.resolve(enum_), kinds, self.module))
         raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
@@ -189,18 +200,34 @@ class Bindings:
 
     def names(self) -> list[str]:
         """What ``dir(module)`` lists."""
-        tables = (self.tables.rows, self.tables.enums, self.tables.records, self.tables.dtypes)
+        tables = (self.tables.rows.names(), self.tables.enums, self.tables.records, self.tables.dtypes)
         return sorted({name for table in tables for name in table if not name.startswith("_")} | set(self._namespace))
 
     def rows(self) -> list[_rows.Row]:
         """Every row, parsed (for checks and documentation)."""
-        return [self.tables.parsed(name) for name in self.tables.rows]
+        return list(self.tables.rows)
 
     def has(self, c_name: str) -> bool:
         """Whether the library (opened now if need be) has a C function."""
         if self.substituted is not None:
             return hasattr(self.substituted, c_name)
         return self.opened().address(c_name) is not None
+
+    def symbol(self, c_name: str, needed_by: str = "", versions: str = "") -> Any:
+        """The address of a symbol, its library opened if need be; or what a substitute has in its place."""
+        with _lock:
+            stand_in = self.substituted
+            if stand_in is not None:
+                found = getattr(stand_in, c_name, None)
+                if found is not None:
+                    return found
+                message = f"{c_name} is not in the substitute for {self.library} ({type(stand_in).__name__})"
+                raise FunctionNotFoundError(message, self.library, c_name)
+            library = _load.open_library(self.library, needed_by or self.module)
+            address = library.address(c_name)
+            if address is None:
+                raise library.missing(c_name, _rows.versions_in_words(versions))
+            return address
 
     def opened(self) -> _load.Library:
         """The library itself, opened at the first call."""
@@ -229,7 +256,9 @@ class Bindings:
         known = self.tables.lengths.get(row.name.removesuffix("_64"))
         if known is None:
             return bound
-        function = self._python_function(row, bound, *check_of(row, *known))
+        from nvmath.bindings._lengths import check_of
+
+        function = self._python_function(row, bound, *check_of(row, known))
         function.__bound__ = lambda: bound
         return function  # type: ignore[no-any-return]
 
@@ -238,9 +267,9 @@ class Bindings:
         return forwarding_function(row.name, names, body, self._documentation(row), self.module, *check)
 
     def _documentation(self, row: _rows.Row) -> str:
-        size, expressions = self.tables.lengths.get(row.name.removesuffix("_64"), (0, {}))
+        expressions = self.tables.lengths.get(row.name.removesuffix("_64"), {})
         needed = {
-            p.name: f"at least {expressions[p.name]} elements" + ("" if p.array else f" of {size} bytes")
+            p.name: f"at least {expressions[p.name]} elements"
             for p in row.arguments
             if p.is_array and p.name in expressions
         }
@@ -248,7 +277,7 @@ class Bindings:
 
     def _bind(self, row: _rows.Row) -> Callable[..., Any]:
         return _seam.bind(
-            partial(self._target, row),
+            partial(self.symbol, row.c_name, f"{self.module}.{row.name}", row.versions),
             row.name,
             tuple(p.name for p in row.arguments),
             row.signature,
@@ -256,17 +285,6 @@ class Bindings:
             self._documentation(row),
             self.module,
         )
-
-    def _target(self, row: _rows.Row) -> Any:
-        """The address of a C function, its library opened if need be; or what a substitute has in its place."""
-        with _lock:
-            if self.substituted is not None:
-                found = getattr(self.substituted, row.c_name, None)
-            else:
-                found = _load.open_library(self.library, needed_by=f"{self.module}.{row.name}").address(row.c_name)
-            if found is None:
-                raise self._missing(row)
-            return found
 
     def _logger_setter(self, row: _rows.Row) -> Callable[..., None]:
         private = row._replace(name="_" + row.name)
@@ -278,16 +296,8 @@ class Bindings:
     def _call(self, row: _rows.Row, *arguments: Any) -> Any:
         return self._lasting(row, self._bind)(*arguments)
 
-    def _missing(self, row: _rows.Row) -> FunctionNotFoundError:
-        stand_in = _substitutes.get(self.library)
-        if stand_in is None:
-            return self.opened().missing(row.c_name, _rows.versions_in_words(row.versions))
-        message = f"{row.c_name} is not in the substitute for {self.library} ({type(stand_in).__name__})"
-        return FunctionNotFoundError(message, self.library, row.c_name)
-
     def _forget_functions(self) -> None:
-        rows = self.tables.rows
-        for name in [name for name in self._built if name in rows or name.removeprefix("_") in rows]:
+        for name in [name for name in self._built if self.tables.rows.get(name) is not None]:
             made = self._built.pop(name)
             if self._namespace.get(name) is made:
                 del self._namespace[name]

@@ -3,33 +3,42 @@
 The grammar, by example::
 
     * x=vector(n,inc_x) y=vector(n,inc_y)           # parameters of these names in the functions that follow
-    {s,d,c,z}swap {s,d,c,z}copy {4,8,8,16}:         # names (as in Python, without ``_64``) and bytes of an element
-    {s,d}rotm {4,8}: p=5                            # a parameter of its own, or another length
-    {s,d,c,z}gemv {4,8,8,16}: a=matrix(layout,m,n,lda)
+    {s,d,c,z}swap {s,d,c,z}copy:                    # names (as in Python, without ``_64``)
+    {s,d}rotm: p=5                                  # a parameter of its own, or another length
+    {s,d,c,z}gemv: a=matrix(layout,m,n,lda)
 
-A length is an expression of the other arguments, in elements. What C reads by type (``i32[]``) has the size of that type.
+A length is an expression of the other arguments, in elements: items of the row's ``buf<T>``, or of ``T[]``.
 Addresses are not checked: nothing is known of what lies there.
 
 Where ``alpha`` or an extent of the result is 0, what C only reads may be shorter: it does not count. Zeros of the right length
 take its place then, because not every library leaves it alone.
+
+Where an array is checked, so are the arguments of CBLAS that say how it is read: what they may not be, MKL prints on the
+standard error, and returns as if it had worked.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, SupportsFloat
 
 from nvmath.bindings._addresses import address_of
-from nvmath.bindings._rows import Row, expand, lines
+from nvmath.bindings._rows import Parameter, Row, expand, lines
 
-#: Name -> bytes of an element, parameter -> expression.
-Lengths = dict[str, tuple[int, dict[str, str]]]
+#: Name -> parameter -> expression.
+Lengths = dict[str, dict[str, str]]
 
 #: CBLAS: matrices in rows; operations that do not transpose, and the left side.
 _ROWS, _PLAIN = 101, frozenset({111, 114, 141})
+#: What its arguments may be.
+_VALUES: dict[str, tuple[int, ...]] = dict.fromkeys(("layout", "order"), (101, 102))
+_VALUES |= {"uplo": (121, 122), "diag": (131, 132), "side": (141, 142)}
+_VALUES |= dict.fromkeys(("trans", "trans_a", "trans_b"), (111, 112, 113, 114))
+_EXTENTS = frozenset({"m", "n", "k", "kl", "ku"})
 #: Arguments that leave nothing to read where they are 0.
 _FACTORS = frozenset({"alpha", "m", "n"})
 _C64 = 8
@@ -44,12 +53,7 @@ def lengths(text: str) -> Lengths:
             common = _pairs(line[1:])
             continue
         head, _, own = line.partition(":")
-        *names, size = head.split()
-        for family in names:
-            found.update(
-                (name, (int(bytes_), common | _pairs(own)))
-                for name, _, bytes_ in (one.partition(" ") for one in expand(f"{family} {size}"))
-            )
+        found.update((name, common | _pairs(own)) for family in head.split() for name in expand(family))
     return found
 
 
@@ -61,92 +65,125 @@ class _Rule(NamedTuple):
     """How long one array must be."""
 
     at: int
-    name: str
-    typed: bool
-    replaceable: bool
+    parameter: Parameter
     expression: str
     needed: Callable[..., float]
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether zeros may take its place."""
+        return self.parameter.type == "cbuf" and self.parameter.name not in ("alpha", "beta")
+
+    def refuse(self, function: str, why: str) -> ValueError:
+        """The error for an array that does not fit."""
+        return ValueError(f"{function}(): {self.parameter.name} {why}")
 
 
 def _rules(row: Row, expressions: dict[str, str]) -> list[_Rule]:
     listed = ", ".join(p.name for p in row.arguments)
     return [
-        _Rule(
-            at,
-            p.name,
-            p.array,
-            p.type == "cbuf" and p.name not in ("alpha", "beta"),
-            expressions[p.name],
-            eval(f"lambda {listed}: {expressions[p.name]}", _WORDS),
-        )
+        _Rule(at, p, expressions[p.name], eval(f"lambda {listed}: {expressions[p.name]}", _WORDS))
         for at, p in enumerate(row.arguments)
         if p.is_array and p.name in expressions
     ]
 
 
-def check_of(row: Row, size: int, expressions: dict[str, str]) -> tuple[list[str], Callable[..., list[Any] | None]]:
+def check_of(row: Row, expressions: dict[str, str]) -> tuple[list[str], Callable[..., list[Any] | None]]:
     """The parameters of a row whose lengths are known, and what is called with all its arguments.
 
     That raises ValueError, and returns other arguments where others must take their place.
     """
     rules = _rules(row, expressions)
-    factors = [(at, p.is_array) for at, p in enumerate(row.arguments) if p.name in _FACTORS]
+    factors = [(at, p) for at, p in enumerate(row.arguments) if p.name in _FACTORS]
+    matrices = any(p.name in ("layout", "order") for p in row.arguments)
 
     def check(*arguments: Any) -> list[Any] | None:
+        if matrices:
+            _check_numbers(row, arguments)
         others = None
         for rule in rules:
-            given = _elements(arguments[rule.at], size, rule.typed)
-            if given is None:
-                continue
+            size = rule.parameter.item_size
+            given = _elements(arguments[rule.at], size)
             try:
-                enough = given >= (wanted := rule.needed(*arguments))
+                wanted = rule.needed(*arguments)
+                enough = given is None or given >= wanted
             except TypeError:  # an argument of a wrong type, which the call itself refuses, or an address
                 continue
+            except ValueError as unfit:
+                raise rule.refuse(row.name, f"{unfit} ({rule.expression})") from None
             if enough:
                 continue
-            if rule.replaceable and any(_is_zero(arguments[at], size, there) for at, there in factors):
+            if rule.replaceable and any(_is_zero(arguments[at], p) for at, p in factors):
                 others = others or list(arguments)
                 others[rule.at] = bytes(math.ceil(wanted * size))
                 continue
-            unit = "elements" if rule.typed else f"elements of {size} bytes"
-            needs = f"{rule.name} needs {wanted:g} {unit} ({rule.expression})"
-            raise ValueError(f"{row.name}(): {needs}, got room for {given:g}")
+            unit = f"elements of {size} bytes" if size else "elements"
+            raise rule.refuse(row.name, f"needs {wanted:g} {unit} ({rule.expression}), got room for {given:g}")
         return others
 
-    return [rule.name for rule in rules], check
+    return [rule.parameter.name for rule in rules], check
 
 
-def _is_zero(value: Any, size: int, in_memory: bool) -> bool:
+def _check_numbers(row: Row, arguments: tuple[Any, ...]) -> None:
+    """Refuses what the functions of CBLAS for matrices do not take."""
+    for p, value in zip(row.arguments, arguments, strict=True):
+        known = _VALUES.get(p.name, ())
+        try:
+            number = operator.index(value)
+        except TypeError:  # which the call itself refuses, if it is none of the others
+            continue
+        if known and number not in known:
+            wanted = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
+        elif p.name in _EXTENTS and number < 0:
+            wanted = "0 or more"
+        elif p.name.startswith("inc_") and number == 0:
+            wanted = "other than 0"
+        else:
+            continue
+        raise ValueError(f"{row.name}(): {p.name} must be {wanted}, got {number}")
+
+
+def _is_zero(value: Any, p: Parameter) -> bool:
     """Whether a factor is 0: a number, or a complex number in memory."""
-    if not in_memory:
+    if not p.is_array:
         return isinstance(value, SupportsFloat) and float(value) == 0
     address = address_of(value)
     if address == 0:
         return False
+    size = p.item_size
     found = memoryview(value).tobytes()[:size] if address is None else ctypes.string_at(address, size)
     return not any(struct.unpack("2f" if size == _C64 else "2d", found))
 
 
-def _elements(value: Any, size: int, typed: bool) -> float | None:
-    """How many elements an argument has, or None where that is not known."""
+def _elements(value: Any, size: int) -> float | None:
+    """How many elements an argument has, or None where that is not known; of `size` bytes, or of any."""
     if address_of(value) is not None:
         return None
     try:
         view = memoryview(value)
     except (TypeError, BufferError, ValueError):  # a sequence, or what the call itself refuses
-        return len(value) if typed and hasattr(value, "__len__") else None
-    if not typed and not view.contiguous:  # which the call refuses, however long it is
+        return len(value) if not size and hasattr(value, "__len__") else None
+    of_another_type = view.itemsize not in (1, size) and not view.format.startswith("T")
+    if size and (of_another_type or not view.contiguous):  # which the call refuses, however long it is
         return None
-    return view.nbytes / (view.itemsize if typed else size)
+    return view.nbytes / (size or view.itemsize)
 
 
 def _vector(n: int, inc: int) -> int:
     return 1 + (n - 1) * abs(inc) if n > 0 else 0
 
 
+def _strided(n: int, stride: int, each: int) -> int:
+    return (n - 1) * stride + each if n > 0 and each > 0 else 0
+
+
 def _lines(n: int, each: int, ld: int) -> int:
     """`n` lines of `each` elements, `ld` apart."""
-    return (n - 1) * ld + each if n > 0 and each > 0 else 0
+    if ld < max(each, 1):
+        raise ValueError(
+            f"has lines of {each} elements, so its leading dimension must be {max(each, 1)} or more, got {ld}"
+        )
+    return _strided(n, ld, each)
 
 
 def _matrix(layout: int, m: int, n: int, ld: int) -> int:
@@ -162,5 +199,5 @@ _WORDS: dict[str, Any] = {
     "packed": lambda n: n * (n + 1) // 2 if n > 0 else 0,
     "pick": lambda flag, plain, other: plain if flag in _PLAIN else other,
     "band": lambda layout, m, n, width, ld: _lines(m if layout == _ROWS else n, width, ld),
-    "strided": lambda count, stride, each: _lines(count, each, stride),
+    "strided": _strided,
 }

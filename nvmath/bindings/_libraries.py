@@ -87,7 +87,7 @@ nvjitlink | nvJitLink | linking of device code | pip install nvidia-nvjitlink (C
     version pair nvJitLinkVersion
     file 13 libnvJitLink.so.13 nvJitLink_130_0.dll
     file 12 libnvJitLink.so.12 nvJitLink_120_0.dll
-nvvm | NVVM | device code from numba | pip install nvidia-nvvm (CUDA 13) or nvidia-nvvm-cu12 (CUDA 12)
+nvvm | NVVM | device code from numba | pip install nvidia-nvvm (CUDA 13) or nvidia-cuda-nvcc-cu12 (CUDA 12)
     cuda
     pathfinder nvvm
     folders nvidia/cu13/lib nvidia/cuda_nvcc/nvvm/lib64

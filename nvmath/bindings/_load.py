@@ -126,48 +126,129 @@ def find_library(name: str) -> str | None:
     row = LIBRARIES.get(name)
     if row is None:
         return None
-    mapped = _search.mapped_files()
-    for candidate in _candidates(row, mapped):
-        first = candidate.files[0]
-        path = _search.match_in(mapped, os.path.basename(first)) or _search.find_file(first, _folders(row, mapped))
-        if path is not None:
-            return path
-    return None
+    finder = _Finder(row, _search.mapped_files())
+    return next((path for candidate in finder.candidates() if (path := finder.file_of(candidate)) is not None), None)
 
 
 def _open(row: LibraryRow, needed_by: str) -> Library:
     for name in row.needs:
         with suppress(LibraryNotFoundError):  # the library's own run path may do
             open_library(name, needed_by)
-    mapped = _search.mapped_files()
-    forced = _override(row)
-    refusals: list[str] = []
-    library = _from_pathfinder(row, mapped) if _pathfinder_is_first(row, mapped) else None
-    library = library or _from_candidates(row, mapped, refusals) or (None if forced else _from_pathfinder(row, mapped))
+    finder = _Finder(row, _search.mapped_files())
+    library = finder.library()
     if library is not None:
         return library
+    forced = finder.forced
     files = [forced] if forced else [file for candidate in row.candidates for file in candidate.files]
     places = _search.directories(row.folders)
-    raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places, refusals)
+    raise library_not_found(row.name, row.title, needed_by, files, row.install, row.override, places, finder.refusals)
 
 
-def _pathfinder_is_first(row: LibraryRow, mapped: list[str]) -> bool:
-    """Whether to ask it before we search: not where CUDA's major is settled, nor for wheels (it looks there first, and takes 20 ms)."""
-    settled = bool(_override(row)) or (row.cuda and _cuda_major(mapped) != "")
-    return not settled and not any(_search.in_wheels(candidate.files[0], row.folders) for candidate in row.candidates)
+class _Finder:
+    """How one library is looked for, given the files that the process has loaded."""
+
+    def __init__(self, row: LibraryRow, mapped: list[str]) -> None:
+        self.row, self.mapped = row, mapped
+        self.forced = os.environ.get(row.override, "") if row.override else ""
+        self.major = _cuda_major(mapped) if row.cuda or len(row.folders) > 1 else ""
+        self.refusals: list[str] = []
+
+    def candidates(self) -> list[Candidate]:
+        """The candidates in the order in which they are tried."""
+        if self.forced:
+            return [_forced_candidate(self.row, self.forced)]
+        major = self.major if self.row.cuda else ""
+        return sorted(self.row.candidates, key=lambda candidate: bool(major) and candidate.flavour not in (major, ""))
+
+    def folders(self) -> list[str]:
+        """The folders of the wheels; those of another CUDA major than the process uses come last."""
+        other = {"12": "/cu13/", "13": "/cu12/"}.get(self.major)
+        return sorted(self.row.folders, key=lambda folder: other is not None and other in folder)
+
+    def file_of(self, candidate: Candidate) -> str | None:
+        """Where the first file of a candidate is."""
+        first = candidate.files[0]
+        loaded = _search.match_in(self.mapped, os.path.basename(first))
+        return loaded or _search.find_file(first, self.folders())
+
+    def library(self) -> Library | None:
+        """The library, opened."""
+        found = self.from_pathfinder() if self.pathfinder_is_first() else None
+        return found or self.from_candidates() or (None if self.forced else self.from_pathfinder())
+
+    def pathfinder_is_first(self) -> bool:
+        """Whether to ask it before we search: not where CUDA's major is settled, nor for wheels (it looks there first, and takes 20 ms)."""
+        row = self.row
+        settled = bool(self.forced) or (row.cuda and self.major != "")
+        return not settled and not any(_search.in_wheels(each.files[0], row.folders) for each in row.candidates)
+
+    def from_pathfinder(self) -> Library | None:
+        """What cuda-pathfinder finds, unless the library is in the process already."""
+        row = self.row
+        if not row.pathfinder or any(_search.match_in(self.mapped, each.files[0]) for each in row.candidates):
+            return None
+        try:
+            from cuda.pathfinder import load_nvidia_dynamic_lib
+        except ImportError:
+            return None
+        try:
+            path = load_nvidia_dynamic_lib(row.pathfinder).abs_path
+        except Exception:  # not found, not supported on this platform, or a bug there: our own search goes on
+            return None
+        for candidate in row.candidates:
+            if path and _search.match_in([path], candidate.files[0]):
+                return Library(row, candidate, [(path, ctypes.CDLL(path)), *self.parts(candidate, path)])
+        return None
+
+    def from_candidates(self) -> Library | None:
+        """The first candidate all of whose files can be opened."""
+        for candidate in self.candidates():
+            files: list[tuple[str, ctypes.CDLL]] = []
+            for name in candidate.files:
+                file = self.opened(name, self.refusals)
+                if file is None:
+                    break
+                files.append(file)
+            else:
+                return Library(self.row, candidate, [*files, *self.parts(candidate, files[0][0])])
+        return None
+
+    def parts(self, candidate: Candidate, first: str) -> Iterator[tuple[str, ctypes.CDLL]]:
+        """Further files, beside the first one or where that was looked for."""
+        for alternatives in candidate.parts:
+            opened = (self.opened(_search.match_beside(first, name) or name, []) for name in alternatives)
+            found = next(filter(None, opened), None)
+            if found is not None:
+                yield found
+
+    def opened(self, name: str, refusals: list[str]) -> tuple[str, ctypes.CDLL] | None:
+        """A file, opened wherever it is found."""
+        for path in self.places(name):
+            try:
+                handle = ctypes.CDLL(path)
+            except OSError as error:
+                if os.path.isabs(path):
+                    refusals.append(str(error))
+                continue
+            return _path_of(path), handle
+        return None
+
+    def places(self, name: str) -> Iterator[str]:
+        """Where a file may be."""
+        loaded = _search.match_in(self.mapped, os.path.basename(name))
+        if loaded is not None and name in (os.path.basename(name), loaded):
+            yield loaded
+        path = _search.find_file(name, self.folders())
+        by_name = name if "*" not in name else None  # the loader's own cache and run paths
+        places = (by_name, path) if self.row.loader_first else (path, by_name)
+        yield from (place for place in places if place is not None)
 
 
-def _override(row: LibraryRow) -> str:
-    return os.environ.get(row.override, "") if row.override else ""
-
-
-def _candidates(row: LibraryRow, mapped: list[str]) -> list[Candidate]:
-    """The candidates in the order in which they are tried."""
-    forced = _override(row)
-    if forced:
-        return [_forced_candidate(row, forced)]
-    major = _cuda_major(mapped) if row.cuda else ""
-    return sorted(row.candidates, key=lambda candidate: bool(major) and candidate.flavour not in (major, ""))
+def _path_of(opened: str) -> str:
+    """The full path of a library that was just opened by name."""
+    if os.path.isabs(opened):
+        return opened
+    return _search.match_in(_search.mapped_files(), opened) or _search.find_file(opened, ()) or opened
 
 
 def _forced_candidate(row: LibraryRow, file: str) -> Candidate:
@@ -203,90 +284,3 @@ def _cupy_major() -> str:
         return str(cupy.cuda.runtime.runtimeGetVersion() // 1000)
     except Exception:  # a CuPy without a driver, or one that is still being imported, says nothing
         return ""
-
-
-def _from_candidates(row: LibraryRow, mapped: list[str], refusals: list[str]) -> Library | None:
-    for candidate in _candidates(row, mapped):
-        files = _open_files(row, candidate.files, mapped, refusals)
-        if files:
-            return Library(row, candidate, files + _open_parts(row, candidate, files[0][0], mapped))
-    return None
-
-
-def _open_files(
-    row: LibraryRow, names: tuple[str, ...], mapped: list[str], refusals: list[str]
-) -> list[tuple[str, ctypes.CDLL]]:
-    """All of the files, or nothing."""
-    files: list[tuple[str, ctypes.CDLL]] = []
-    for name in names:
-        file = _open_file(name, row, mapped, refusals)
-        if file is None:
-            return []
-        files.append(file)
-    return files
-
-
-def _open_parts(row: LibraryRow, candidate: Candidate, first: str, mapped: list[str]) -> list[tuple[str, ctypes.CDLL]]:
-    parts: list[tuple[str, ctypes.CDLL]] = []
-    for alternatives in candidate.parts:
-        for name in alternatives:
-            beside = _search.match_beside(first, name)
-            part = _open_file(beside or name, row, mapped, [])
-            if part is not None:
-                parts.append(part)
-                break
-    return parts
-
-
-def _open_file(name: str, row: LibraryRow, mapped: list[str], refusals: list[str]) -> tuple[str, ctypes.CDLL] | None:
-    for path in _places(name, row, mapped):
-        try:
-            handle = ctypes.CDLL(path)
-        except OSError as error:
-            if os.path.isabs(path):
-                refusals.append(str(error))
-            continue
-        return _path_of(path), handle
-    return None
-
-
-def _places(name: str, row: LibraryRow, mapped: list[str]) -> Iterator[str]:
-    loaded = _search.match_in(mapped, os.path.basename(name))
-    if loaded is not None and name in (os.path.basename(name), loaded):
-        yield loaded
-    path = _search.find_file(name, _folders(row, mapped))
-    by_name = name if "*" not in name else None  # the loader's own cache and run paths
-    places = (by_name, path) if row.loader_first else (path, by_name)
-    yield from (place for place in places if place is not None)
-
-
-def _folders(row: LibraryRow, mapped: list[str]) -> list[str]:
-    """The folders of the wheels; those of another CUDA major than the process uses come last."""
-    other = {"12": "/cu13/", "13": "/cu12/"}.get(_cuda_major(mapped)) if len(row.folders) > 1 else None
-    return sorted(row.folders, key=lambda folder: other is not None and other in folder)
-
-
-def _path_of(opened: str) -> str:
-    """The full path of a library that was just opened by name."""
-    if os.path.isabs(opened):
-        return opened
-    return _search.match_in(_search.mapped_files(), opened) or _search.find_file(opened, ()) or opened
-
-
-def _from_pathfinder(row: LibraryRow, mapped: list[str]) -> Library | None:
-    """What cuda-pathfinder finds, unless the library is in the process already."""
-    if not row.pathfinder or any(_search.match_in(mapped, candidate.files[0]) for candidate in row.candidates):
-        return None
-    try:
-        from cuda.pathfinder import load_nvidia_dynamic_lib
-    except ImportError:
-        return None
-    try:
-        path = load_nvidia_dynamic_lib(row.pathfinder).abs_path
-    except Exception:  # not found, not supported on this platform, or a bug there: our own search goes on
-        return None
-    for candidate in row.candidates:
-        if path and _search.match_in([path], candidate.files[0]):
-            files = [(path, ctypes.CDLL(path))]
-            return Library(row, candidate, files + _open_parts(row, candidate, path, mapped))
-    return None

@@ -12,9 +12,9 @@ The grammar, by example::
     @ cublas_api.h 13.10+                                      # the header of what follows, and the versions that have it
 
 An indented line continues the one above; ``#`` starts a comment. Types are ``i32 u32 i64 u64 usize ptr f32 f64 char
-str``, by value ``c64 c128``, and for memory on the host, of any item type, ``cbuf`` (C reads it) and ``buf`` (C may write
-it). ``T*`` is one value that C gets by address, ``null`` a pointer that is always NULL and is not passed. ``new`` is a structure
-that is allocated here, whose address is returned, and ``end`` one that is freed after the call.
+str``, by value ``c64 c128``, and for memory on the host ``cbuf`` (C reads it) and ``buf`` (C may write it), of any item type
+or ``cbuf<T> buf<T>``. ``T*`` is one value that C gets by address, ``null`` a pointer that is always NULL and is not
+passed. ``new`` is a structure that is allocated here, whose address is returned, and ``end`` one that is freed after the call.
 Results are those, ``void`` or ``status`` (the default: a 32-bit code, 0 is success). The mechanical Python name
 drops the library's prefix and a version suffix (``_v2``) and turns to snake_case.
 """
@@ -37,7 +37,7 @@ class Type(NamedTuple):
     item : str
         NumPy's name of it in a structure.
     passed, documented : str
-        What Python passes: for type checkers, and in words.
+        What Python passes: for type checkers (`tools/bindgen/stubs.py` defines the names), and in words.
     returned : str
         What Python gets back.
     """
@@ -50,32 +50,34 @@ class Type(NamedTuple):
 
 
 _COMPLEX = "SupportsComplex | SupportsFloat | SupportsIndex"
-_BUFFER = "SupportsIndex | Buffer | None"
 TYPES = {
     "i32": Type("i", "i4"),
     "u32": Type("I", "u4"),
     "i64": Type("q", "i8"),
     "u64": Type("Q", "u8"),
     "usize": Type("N", "u8"),
-    "ptr": Type("P", "u8", "SupportsIndex | None", "int or None"),
+    "ptr": Type("P", "u8", "Pointer", "int or None"),
     "f32": Type("f", "f4", "SupportsFloat", "float", "float"),
     "f64": Type("d", "f8", "SupportsFloat", "float", "float"),
     "c64": Type("F", "", _COMPLEX, "complex"),
     "c128": Type("D", "", _COMPLEX, "complex"),
     "char": Type("b", "", "SupportsIndex | str | bytes", "int or str"),
     "str": Type("s", "", "str | bytes | None", "str, bytes or None", "str | None"),
-    "cbuf": Type("*v", "", _BUFFER, "address (int), None or contiguous buffer"),
-    "buf": Type("*w", "", _BUFFER, "address (int), None or writable contiguous buffer"),
+    "cbuf": Type("*v", "", "Memory", "address (int), None or contiguous buffer"),
+    "buf": Type("*w", "", "Memory", "address (int), None or writable contiguous buffer"),
     "null": Type("P"),
     "new": Type("P"),
     "end": Type("P"),
 }
-#: Memory on the host, of any item type: read by C, or written.
+#: Memory on the host: read by C, or written.
 MEMORY = frozenset({"cbuf", "buf"})
 #: What the seam does not know: `_adapted` makes something else of it.
 ADAPTED = frozenset({"null", "new", "end"})
 #: Numbers that the seam passes by value only.
 _BY_VALUE = frozenset({"c64", "c128"})
+#: What the items of memory may be, and what NumPy calls it.
+ITEMS = {"i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "usize": "uint64", "f32": "float32"}
+ITEMS |= {"f64": "float64", "c64": "complex64", "c128": "complex128"}
 RESULTS = {name: type_.letter for name, type_ in TYPES.items() if name not in MEMORY | ADAPTED | _BY_VALUE | {"char"}}
 RESULTS |= {"void": "v", "status": "!"}
 
@@ -85,6 +87,7 @@ _ROW = re.compile(
 #: Where a word of a C name ends: ``XtSet``, ``JITCallback``.
 _WORDS = re.compile(r"([a-z](?=[A-Z])|[A-Z](?=[A-Z][a-z]))")
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_VERSION = re.compile(r"_v\d+(?=$|_64$)")
 
 
 class Parameter(NamedTuple):
@@ -95,11 +98,12 @@ class Parameter(NamedTuple):
     array: bool = False
     out: bool = False
     by_address: bool = False
+    item: str = ""  # of memory, where it is known
 
     @property
     def written(self) -> str:
         """Its type as in the row."""
-        return self.type + ("[]" if self.array else "*" if self.by_address else "")
+        return self.type + (f"<{self.item}>" if self.item else "[]" if self.array else "*" if self.by_address else "")
 
     @property
     def is_array(self) -> bool:
@@ -112,8 +116,15 @@ class Parameter(NamedTuple):
         return self.by_address or self.type in ADAPTED
 
     @property
+    def item_size(self) -> int:
+        """Bytes of an item of memory; 0 where it is not known."""
+        return int("".join(filter(str.isdigit, ITEMS[self.item]))) // 8 if self.item else 0
+
+    @property
     def letter(self) -> str:
         """Its part of the signature."""
+        if self.item:
+            return ("-" if self.type == "cbuf" else "+") + TYPES[self.item].letter
         return ("&" if self.out else "*" if self.array or self.by_address else "") + TYPES[self.type].letter
 
     @property
@@ -132,6 +143,8 @@ class Parameter(NamedTuple):
         python = TYPES[self.type].documented
         if self.array:
             return f"address (int), None, buffer or sequence of {python}"
+        if self.item:
+            return f"{python} of {ITEMS[self.item]}"
         return "int" if self.out and self.type in ("ptr", "char") else python
 
 
@@ -207,9 +220,7 @@ def versions_in_words(span: str) -> str:
 
 def python_name(c_name: str, prefix: str) -> str:
     """The mechanical Python name of a C function."""
-    name = c_name.removeprefix(prefix)
-    if "_v" in name:
-        name = re.sub(r"_v\d+(?=$|_64$)", "", name)
+    name = _VERSION.sub("", c_name.removeprefix(prefix))
     return name if name.islower() else _WORDS.sub(r"\1_", name).lower()
 
 
@@ -248,7 +259,7 @@ def expand(row: str, *, wide: bool = False) -> Iterator[str]:
 
 
 def _integers(parameters: str, width: str) -> str:
-    return re.sub(r":\s*int\b", f": {width}", parameters)
+    return re.sub(r"([:<]\s*)int\b", rf"\g<1>{width}", parameters)
 
 
 def parse(row: str, prefix: str, section: str = "") -> Row:
@@ -268,36 +279,70 @@ def _parameter(text: str, row: str) -> Parameter:
     name, colon, type_ = (part.strip() for part in text.partition(":"))
     out, name = name.startswith("&"), name.removeprefix("&")
     array, by_address = type_.endswith("[]"), type_.endswith("*")
-    type_ = type_.removesuffix("[]").removesuffix("*")
+    type_, bracket, item = type_.removesuffix("[]").removesuffix("*").removesuffix(">").partition("<")
     plain = not (out or array or by_address)
     known = type_ in TYPES and (plain or type_ not in MEMORY | ADAPTED | _BY_VALUE)
+    known = known and (not bracket or (type_ in MEMORY and item in ITEMS))
     if not colon or not name.isidentifier() or not known or out + array + by_address > 1:
         raise ValueError(f"not a parameter: '{text.strip()}' in: {row}")
-    return Parameter(name, type_, array, out, by_address)
+    return Parameter(name, type_, array, out, by_address, item)
 
 
-def index(text: str, prefix: str, *, wide: bool = False) -> dict[str, tuple[str, str]]:
-    """Python name -> expanded row and section, without parsing the parameters (of hundreds a program uses ten).
+class Index:
+    """The rows of a text, found by their Python names.
 
     If `wide`, a bracket stands for the function of 64 bits alone, which then has the name without the suffix.
     """
-    found: dict[str, tuple[str, str]] = {}
-    section = ""
-    for family in lines(text):
-        if family.startswith("@"):
-            section = family[1:].strip()
-            continue
-        for row in expand(family, wide=wide):
-            head = row.partition("(")[0]
-            name, equals, c_name = (part.strip() for part in head.partition("="))
-            name = name if equals else python_name(c_name or name, prefix)
-            if wide and "[_64](" in family:
+
+    def __init__(self, text: str, prefix: str, *, wide: bool = False) -> None:
+        self._prefix, self._wide = prefix, wide
+        self._families: list[tuple[str, str, str]] = []  # how each name of it ends, the family, its section
+        section = ""
+        for line in lines(text):
+            if line.startswith("@"):
+                section = line[1:].strip()
+            else:
+                self._families.append((self._ending(line), line, section))
+
+    def __iter__(self) -> Iterator[Row]:
+        """Every row."""
+        for _, family, section in self._families:
+            yield from (parse(row, self._prefix, section) for _, row in self._named(family))
+
+    def names(self) -> list[str]:
+        """The names of all rows, without parsing their parameters."""
+        names = [name for _, family, _ in self._families for name, _ in self._named(family)]
+        if len(names) > len(set(names)):
+            raise ValueError(f"two rows for {next(name for at, name in enumerate(names) if name in names[:at])}")
+        return names
+
+    def get(self, name: str) -> Row | None:
+        """The row of that name: of hundreds of families a program uses ten, and one is expanded here."""
+        loose = _loose(name)
+        for ending, family, section in self._families:
+            if loose.endswith(ending):
+                for other, row in self._named(family):
+                    if other == name:
+                        return parse(row, self._prefix, section)
+        return None
+
+    def _ending(self, family: str) -> str:
+        name, equals, _ = family.partition("(")[0].removesuffix("[_64]").partition("=")
+        name = name if equals else _VERSION.sub("", name.removeprefix(self._prefix))
+        return _loose(name.rpartition("}")[2].strip())
+
+    def _named(self, family: str) -> Iterator[tuple[str, str]]:
+        for row in expand(family, wide=self._wide):
+            name, equals, c_name = (part.strip() for part in row.partition("(")[0].partition("="))
+            name = name if equals else python_name(c_name or name, self._prefix)
+            if self._wide and "[_64](" in family:
                 name = name.removesuffix("_64")
                 row = f"{name} = {row.partition('=')[2].strip() or row}"
-            if name in found:
-                raise ValueError(f"two rows for {name}: {row}")
-            found[name] = row, section
-    return found
+            yield name, row
+
+
+def _loose(name: str) -> str:
+    return name.removesuffix("_64").replace("_", "").lower()
 
 
 def enums(text: str) -> dict[str, tuple[str, dict[str, int]]]:

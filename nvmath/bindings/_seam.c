@@ -1,7 +1,7 @@
 /* The foreign-call seam: bind(address, ..., signature) -> a builtin that checks its arguments, releases the GIL
- * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py and _seam_prepared.py are the same
- * without a compiler. prepare(...) -> a builtin that takes nothing but arrays, looks whether they are what it was made
- * for, and makes the result too.
+ * and calls the address. One stable-ABI file serves every library; _seam_ctypes.py does the same without a compiler.
+ * prepare(...) -> a builtin that takes nothing but arrays, looks whether they are what it was made for, and makes the
+ * result too; without a compiler there is none.
  *
  * Why one call type is enough: the Linux conventions (System V x86-64, AAPCS64) pass integers and pointers in one
  * sequence (registers, then 8-byte stack words) and the first eight floating-point arguments in another, whatever the
@@ -41,6 +41,7 @@ typedef struct {
     char code; /* one of the letters of CODES */
     char at;   /* index into the words, or into the doubles for f and d scalars */
     char out;  /* OUT: index of its result */
+    char item; /* memory: the letter of its items, or 0 for any */
 } Slot;
 
 /* The state of a module object, one for each function: a builtin has its plain name, and is pickled by it, if its self
@@ -401,12 +402,19 @@ static int store_element(PyObject *o, char code, char *to)
     return 0;
 }
 
+/* How the items of a buffer are laid out, without the mark of this machine's own byte order. */
+static const char *format_of(const Py_buffer *view)
+{
+    const char *format = view->format ? view->format : "B";
+    return *format == '@' || *format == '=' || *format == '<' ? format + 1 : format;
+}
+
 /* Whether a buffer's items are the C type already. */
 static int same_items(const Py_buffer *view, char code)
 {
-    const char *format = view->format ? view->format : "B";
-    if (*format == '@' || *format == '=' || *format == '<')
-        format++;
+    const char *format = format_of(view);
+    if (code == 'F' || code == 'D')
+        return strcmp(format, code == 'F' ? "Zf" : "Zd") == 0;
     if (format[0] == '\0' || format[1] != '\0' || (size_t)view->itemsize != size_of(code))
         return 0;
     switch (code) {
@@ -521,10 +529,46 @@ static void refuse_memory(const Bound *b, Py_ssize_t argument, PyObject *o, char
     }
 }
 
-/* Memory of any item type: passed as it is, or refused (a copy would lose what C writes). */
-static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Temporary *t, word *value)
+/* Whether a buffer may hold items of the type that C wants: bytes and structures may hold anything, sizes have any sign. */
+static int can_hold(const Py_buffer *view, char item)
 {
-    int flags = PyBUF_ANY_CONTIGUOUS | (code == 'w' ? PyBUF_WRITABLE : 0);
+    char first = *format_of(view);
+    return !item || first == 'B' || first == 'c' || first == 'T' || same_items(view, item == 'N' ? 'P' : item);
+}
+
+static const char *item_name(char item)
+{
+    switch (item) {
+    case 'i': return "int32";
+    case 'I': return "uint32";
+    case 'q': return "int64";
+    case 'f': return "float32";
+    case 'd': return "float64";
+    case 'F': return "complex64";
+    case 'D': return "complex128";
+    default: return "uint64";
+    }
+}
+
+static COLD void refuse_items(const Bound *b, Py_ssize_t argument, PyObject *o, const Py_buffer *view, char item)
+{
+    PyObject *name = PyTuple_GetItem(b->names, argument);
+    PyObject *found = PyObject_GetAttrString(o, "dtype");
+    if (!found) {
+        PyErr_Clear();
+        found = PyUnicode_FromFormat("the format '%s'", view->format);
+    }
+    if (name && found)
+        PyErr_Format(PyExc_TypeError, "%U(): '%U' must have items of type %s (or be an address), got %S", b->title, name,
+                     item_name(item), found);
+    Py_XDECREF(found);
+}
+
+/* Memory: passed as it is, or refused (a copy would lose what C writes). */
+static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, const Slot *s, Temporary *t, word *value)
+{
+    char code = s->code;
+    int flags = PyBUF_ANY_CONTIGUOUS | (code == 'w' ? PyBUF_WRITABLE : 0) | (s->item ? PyBUF_FORMAT : 0);
     if (!PyObject_CheckBuffer(o) || PyObject_GetBuffer(o, &t->view, flags) < 0) {
         PyErr_Clear();
         refuse_memory(b, argument, o, code);
@@ -532,6 +576,10 @@ static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, char co
     }
     t->viewed = 1;
     *value = (word)(uintptr_t)t->view.buf;
+    if (!can_hold(&t->view, s->item)) {
+        refuse_items(b, argument, o, &t->view, s->item);
+        return -1;
+    }
     if (t->view.ndim || !is_integer(o))
         return 0;
     PyErr_SetNone(PyExc_TypeError); /* an integer in an array without dimensions: an address, or memory? */
@@ -539,8 +587,9 @@ static int memory_from(const Bound *b, Py_ssize_t argument, PyObject *o, char co
     return -1;
 }
 
-static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char code, Call *call, word *value)
+static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, const Slot *s, Call *call, word *value)
 {
+    char code = s->code;
     int taken = address_from(o, value);
     if (taken > 0)
         return 0;
@@ -554,7 +603,7 @@ static int array_from(const Bound *b, Py_ssize_t argument, PyObject *o, char cod
     }
     Temporary *t = &call->temporaries[call->n_temporaries++];
     if (code == 'v' || code == 'w')
-        return memory_from(b, argument, o, code, t, value);
+        return memory_from(b, argument, o, s, t, value);
     taken = array_from_buffer(o, code, t, value);
     return taken ? (taken < 0 ? -1 : 0) : array_from_items(b, argument, o, code, t, value);
 }
@@ -694,7 +743,7 @@ static int convert(const Bound *b, PyObject *const *args, Call *call)
         }
         PyObject *o = args[argument];
         if (s->kind == ARRAY) {
-            if (array_from(b, argument, o, s->code, call, &call->words[(int)s->at]) < 0)
+            if (array_from(b, argument, o, s, call, &call->words[(int)s->at]) < 0)
                 return -1;
         } else {
             double *at = &call->floats[(int)s->at];
@@ -799,6 +848,8 @@ typedef struct {
     int64_t extents[MAX_DIMENSIONS];
     int64_t index[MAX_DIMENSIONS];
     int64_t *steps; /* [word][dimension] */
+    int n_moving;
+    int moving[MAX_WORDS]; /* the words that have a step */
 } Loop;
 
 static int read_extents(PyObject *shape, Loop *loop)
@@ -824,6 +875,7 @@ static int read_extents(PyObject *shape, Loop *loop)
 
 static int read_steps(const Bound *b, PyObject *steps, Loop *loop)
 {
+    loop->n_moving = 0;
     if (PyTuple_Size(steps) != b->n_arguments) {
         PyErr_Format(PyExc_ValueError, "repeat(): %U() needs steps for %d arguments, got %zd", b->title, b->n_arguments,
                      PyTuple_Size(steps));
@@ -841,6 +893,7 @@ static int read_steps(const Bound *b, PyObject *steps, Loop *loop)
                          PyTuple_GetItem(b->names, j), loop->dimensions, PyTuple_Size(row));
             return -1;
         }
+        int moves = 0;
         for (Py_ssize_t k = 0; k < loop->dimensions; k++) {
             int64_t step;
             if (signed_from(PyTuple_GetItem(row, k), &step) < 0)
@@ -850,21 +903,26 @@ static int read_steps(const Bound *b, PyObject *steps, Loop *loop)
                              PyTuple_GetItem(b->names, j), b->title);
                 return -1;
             }
-            if (strchr("PNqQvw", s->code))
+            if (step)
                 loop->steps[s->at * loop->dimensions + k] = step;
+            moves |= step != 0;
         }
+        if (moves)
+            loop->moving[loop->n_moving++] = s->at;
     }
     return 0;
 }
 
 /* Moves to the next index; 0 when the loop is over. */
-static int advance(const Bound *b, Loop *loop, word *words)
+static int advance(Loop *loop, word *words)
 {
     for (Py_ssize_t k = loop->dimensions - 1; k >= 0; k--) {
         int more = ++loop->index[k] < loop->extents[k];
         word turns = more ? 1 : (word)1 - (word)loop->extents[k];
-        for (int j = 0; j < b->n_words; j++)
+        for (int i = 0; i < loop->n_moving; i++) {
+            int j = loop->moving[i];
             words[j] += turns * (word)loop->steps[j * loop->dimensions + k];
+        }
         if (more)
             return 1;
         loop->index[k] = 0;
@@ -882,7 +940,7 @@ static int run_loop(const Bound *b, Loop *loop, Call *call)
     PyThreadState *state = PyEval_SaveThread();
     do {
         status = call_address(b, address, call->words, call->floats);
-    } while (!(b->result == '!' && (uint32_t)status) && advance(b, loop, call->words));
+    } while (!(b->result == '!' && (uint32_t)status) && advance(loop, call->words));
     PyEval_RestoreThread(state);
     if (b->result == '!' && (uint32_t)status) {
         raise_status(b, status);
@@ -1058,7 +1116,7 @@ static PyObject *unmoved(PyObject *module, PyObject *const *args, Py_ssize_t giv
 
 /* ------------------------------------------------------------------------------------------------ binding */
 
-static int add_slot(Bound *b, char kind, char code)
+static int add_slot(Bound *b, char kind, char code, char item)
 {
     int complex_words = code == 'F' ? WORDS_OF_C64 : 2;
     int floating = kind != SCALAR ? 0 : code == 'f' || code == 'd' ? 1 : code == 'F' || code == 'D' ? complex_words : 0;
@@ -1072,6 +1130,7 @@ static int add_slot(Bound *b, char kind, char code)
     s->code = code;
     s->at = (char)(floating ? b->n_floats : b->n_words++);
     b->n_floats += floating;
+    s->item = item;
     s->out = 0;
     if (kind == OUT)
         s->out = (char)b->n_outs++;
@@ -1085,12 +1144,17 @@ static int read_signature(Bound *b, const char *text)
 {
     const char *start = text;
     for (; *text && *text != '>'; text++) {
-        char kind = *text == '*' ? ARRAY : *text == '&' ? OUT : SCALAR;
+        char memory = *text == '-' ? 'v' : *text == '+' ? 'w' : 0; /* of items of a type */
+        char kind = *text == '*' || memory ? ARRAY : *text == '&' ? OUT : SCALAR;
+        const char *codes = memory          ? "iIqQNfdFD"
+                            : kind == ARRAY ? "iIqQNPbfdsvw"
+                            : kind == OUT   ? "iIqQNPbfds"
+                                            : "iIqQNPbfdsFD";
         if (kind != SCALAR)
             text++;
-        if (!*text || !strchr(kind == ARRAY ? "iIqQNPbfdsvw" : kind == OUT ? "iIqQNPbfds" : "iIqQNPbfdsFD", *text))
+        if (!*text || !strchr(codes, *text))
             goto malformed;
-        if (add_slot(b, kind, *text) < 0)
+        if (add_slot(b, kind, memory ? memory : *text, memory ? *text : 0) < 0)
             return -1;
     }
     if (text[0] != '>' || !text[1] || text[2] || !strchr("iIqQNPfdsv!", text[1]))

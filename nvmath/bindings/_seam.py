@@ -9,7 +9,7 @@ one is in use.
 Signatures are generated from rows (`nvmath.bindings._rows`), never typed: a wrong one crashes the process. One letter
 per C argument: ``i`` i32, ``I`` u32, ``q`` i64, ``Q`` u64, ``N`` usize, ``P`` ptr, ``f`` f32, ``d`` f64, ``b`` char,
 ``s`` str, ``F`` c64, ``D`` c128; ``*`` before a letter is an array (``*v`` and ``*w``: memory of any item type, read or
-written by C), ``&`` an out-parameter; ``>`` and the result: a letter, ``v`` void or
+written by C; ``-`` and ``+`` before a letter: of items of that type), ``&`` an out-parameter; ``>`` and the result: a letter, ``v`` void or
 ``!`` status.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType
@@ -40,12 +41,16 @@ KIND = "ctypes" if _c is None else "c"
 _WHOLE = (sys.platform, platform.machine()) in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"))
 
 
+#: Whether `prepare` works here; where it does not, every call is made the ordinary way.
+_PREPARES = _c is not None and _WHOLE
+
+
 def _c_can_call(signature: str) -> bool:
     if _c is None:
         return False
     if _WHOLE:
         return True
-    words = signature.replace("*", "").replace("&", "").partition(">")[0]
+    words = re.sub("[*&+-].", "P", signature.partition(">")[0])
     floats = any(letter in words for letter in "fdFD") or signature[-1] in "fd"
     return not floats and (sys.platform == "win32" or len(words) <= 8)
 
@@ -93,32 +98,29 @@ def bind(
     it is, everything else is copied for the call, so what C writes there is lost. A pointer of ctypes is the address
     that it holds, wherever C wants one.
     """
-    if _c_can_call(signature):
-        return _c.bind(address, name, parameters, signature, on_error, doc, module)  # type: ignore[no-any-return]
+    seam = _c if _c_can_call(signature) else _fallback()
+    return seam.bind(address, name, parameters, signature, on_error, doc, module)  # type: ignore[no-any-return]
+
+
+def _fallback() -> Any:
+    """What takes the functions that the extension did not make."""
     from nvmath.bindings import _seam_ctypes
 
-    return _seam_ctypes.bind(address, name, parameters, signature, on_error, doc, module)
+    return _seam_ctypes
 
 
 def opened(function: Callable[..., Any]) -> Callable[..., Any]:
     """What a function that `nvmath.bindings` hands out calls: a bound function whose address is found, or a stand-in for it."""
     function = getattr(function, "__bound__", lambda: function)()
-    if _c is not None and type(function) is BuiltinFunctionType:
-        return _c.opened(function)  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_ctypes
-
-    return _seam_ctypes.opened(function)  # type: ignore[no-any-return]
+    by_extension = _c is not None and type(function) is BuiltinFunctionType
+    return (_c if by_extension else _fallback()).opened(function)  # type: ignore[no-any-return]
 
 
 def forget(function: Callable[..., Any]) -> None:
     """Makes a function that was bound without an address ask for it again."""
     function = getattr(function, "__bound__", lambda: function)()
-    if _c is not None and type(function) is BuiltinFunctionType:
-        _c.forget(function)
-        return
-    from nvmath.bindings import _seam_ctypes
-
-    _seam_ctypes.forget(function)
+    by_extension = _c is not None and type(function) is BuiltinFunctionType
+    (_c if by_extension else _fallback()).forget(function)
 
 
 def repeat(
@@ -148,20 +150,13 @@ def repeat(
         What the function raises: the first nonzero status ends the loop.
     """
     function = opened(function)
-    if _c is not None and type(function) is BuiltinFunctionType:
-        _c.repeat(function, shape, steps, args)
-        return
-    from nvmath.bindings import _seam_ctypes
-
-    _seam_ctypes.repeat(function, shape, steps, args)
+    by_extension = _c is not None and type(function) is BuiltinFunctionType
+    (_c if by_extension else _fallback()).repeat(function, shape, steps, args)
 
 
 def can_prepare(function: Callable[..., Any]) -> bool:
-    """Whether `prepare` takes a function: one that `bind` made the way this platform prepares calls, and no stand-in."""
-    function = opened(function)
-    if _c is not None and _WHOLE:
-        return type(function) is BuiltinFunctionType
-    return hasattr(function, "__seam__")
+    """Whether `prepare` takes a function: the extension made it, which knows this platform whole, and it is no stand-in."""
+    return _PREPARES and type(opened(function)) is BuiltinFunctionType
 
 
 def prepare(
@@ -178,7 +173,7 @@ def prepare(
     Parameters
     ----------
     function : callable
-        A function made by `bind` that takes numbers and addresses and returns a status or nothing.
+        One that `can_prepare` accepts, that takes numbers and addresses and returns a status or nothing.
     args : tuple
         All of its arguments, checked once; addresses are integers.
     places : tuple of int
@@ -200,12 +195,7 @@ def prepare(
         those that the buffer protocol tells, and NumPy tells made-up ones where an axis has one element, or an array none: where the
         strides of such axes matter, do not prepare.
     """
-    function = opened(function)
-    if _c is not None and _WHOLE:
-        return _c.prepare(function, args, places, like, make, guard, kept)  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_prepared
-
-    return _seam_prepared.prepare(function, args, places, like, make, guard, kept)
+    return _c.prepare(opened(function), args, places, like, make, guard, kept)  # type: ignore[no-any-return]
 
 
 def table(kind: type) -> Callable[..., Any]:
@@ -221,53 +211,25 @@ def table(kind: type) -> Callable[..., Any]:
     callable
         Takes arrays and makes the call that was prepared for such; or returns NotImplemented, nothing having happened.
     """
-    if _c is not None and _WHOLE:
-        return _c.table(kind)  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_prepared
-
-    return _seam_prepared.table(kind)
+    return _c.table(kind) if _PREPARES else lambda *arrays: NotImplemented
 
 
 def enter(table: Callable[..., Any], prepared: Callable[..., Any]) -> None:
     """Puts a prepared call into a table, and out of the one where it was; of 256 that live, the oldest leaves."""
-    if _c is not None and _WHOLE:
-        _c.enter(table, prepared)
-        return
-    from nvmath.bindings import _seam_prepared
-
-    _seam_prepared.enter(table, prepared)  # type: ignore[arg-type]  # it says so
+    _c.enter(table, prepared)
 
 
 def answered(prepared: Callable[..., Any]) -> int:
     """How many calls a prepared one made, by itself or for a table, since this was asked last."""
-    if _c is not None and _WHOLE:
-        return _c.answered(prepared)  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_prepared
-
-    return _seam_prepared.answered(prepared)  # type: ignore[arg-type]  # it says so
+    return _c.answered(prepared)  # type: ignore[no-any-return]
 
 
-def _pointer() -> Callable[[object], int]:
-    if _c is not None:
-        return _c.pointer  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_ctypes
-
-    return _seam_ctypes.pointer
-
+_looking: Any = _fallback() if _c is None else _c
 
 #: ``pointer(obj) -> int``: address of the data of anything with the buffer protocol (read-only, strided, 0-d and empty
 #: arrays included) or else ``__array_interface__``; TypeError for other objects.
-pointer = _pointer()
-
-
-def _unmoved() -> Callable[[tuple[Any, ...], tuple[int, ...], tuple[tuple[int, ...], ...]], bool]:
-    if _c is not None:
-        return _c.unmoved  # type: ignore[no-any-return]
-    from nvmath.bindings import _seam_ctypes
-
-    return _seam_ctypes.unmoved
-
+pointer: Callable[[object], int] = _looking.pointer
 
 #: ``unmoved(arrays, addresses, shapes) -> bool``: whether arrays lie where they did, with the shapes that they had.
 #: Where an array has no buffer protocol, its address alone is compared. No arrays at all are where they were.
-unmoved = _unmoved()
+unmoved: Callable[[tuple[Any, ...], tuple[int, ...], tuple[tuple[int, ...], ...]], bool] = _looking.unmoved

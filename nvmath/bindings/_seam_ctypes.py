@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import operator
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -25,56 +24,45 @@ class _C128(ctypes.Structure):
     _fields_ = (("real", ctypes.c_double), ("imag", ctypes.c_double))
 
 
-_TYPES: dict[str, Any] = {
-    "i": ctypes.c_int32,
-    "I": ctypes.c_uint32,
-    "q": ctypes.c_int64,
-    "Q": ctypes.c_uint64,
-    "N": ctypes.c_size_t,
-    "P": ctypes.c_void_p,
-    "b": ctypes.c_byte,
-    "f": ctypes.c_float,
-    "d": ctypes.c_double,
-    "s": ctypes.c_char_p,
-    "F": _C64,
-    "D": _C128,
+class _Letter(NamedTuple):
+    """What a letter of a signature stands for."""
+
+    says: str  # what errors say that it must be
+    type: Any = None
+    range: tuple[int, int] = (1, 0)  # of ints that pass as they are: none
+    items: str = ""  # formats of the items of a buffer that are the C type already
+    numpy: str = ""  # what NumPy calls such items
+    floats: int = 0  # how many of the registers for floating-point numbers it takes at most
+
+
+_U64 = (0, 2**64 - 1)
+_LETTERS = {
+    "i": _Letter("an int in -2**31..2**31-1 (i32)", ctypes.c_int32, (-(2**31), 2**31 - 1), "ilqn", "int32"),
+    "I": _Letter("an int in 0..2**32-1 (u32)", ctypes.c_uint32, (0, 2**32 - 1), "ILQN", "uint32"),
+    "q": _Letter("an int in -2**63..2**63-1 (i64)", ctypes.c_int64, (-(2**63), 2**63 - 1), "ilqn", "int64"),
+    "Q": _Letter("an int in 0..2**64-1 (u64)", ctypes.c_uint64, _U64, "ILQN", "uint64"),
+    "N": _Letter("an int in 0..2**64-1 (usize)", ctypes.c_size_t, _U64, "ILQN", "uint64"),
+    "P": _Letter("an address, an int in 0..2**64-1, or None", ctypes.c_void_p, _U64, "ILQNPlqn"),
+    "b": _Letter("an int in -128..255 or one character (char)", ctypes.c_byte, (-128, 255), "bBc"),
+    "f": _Letter("a real number (f32)", ctypes.c_float, items="f", numpy="float32", floats=1),
+    "d": _Letter("a real number (f64)", ctypes.c_double, items="d", numpy="float64", floats=1),
+    "F": _Letter("a complex number (c64)", _C64, numpy="complex64", floats=2),
+    "D": _Letter("a complex number (c128)", _C128, numpy="complex128", floats=2),
+    "s": _Letter("a str or bytes without NUL, or None", ctypes.c_char_p),
+    "v": _Letter("an address (int), None or a contiguous buffer"),
+    "w": _Letter("an address (int), None or a contiguous buffer that can be written"),
 }
-_RANGES = {
-    "i": (-(2**31), 2**31 - 1),
-    "I": (0, 2**32 - 1),
-    "q": (-(2**63), 2**63 - 1),
-    "Q": (0, 2**64 - 1),
-    "N": (0, 2**64 - 1),
-    "P": (0, 2**64 - 1),
-    "b": (-128, 255),
-}
-_DESCRIPTIONS = {
-    "i": "an int in -2**31..2**31-1 (i32)",
-    "I": "an int in 0..2**32-1 (u32)",
-    "q": "an int in -2**63..2**63-1 (i64)",
-    "Q": "an int in 0..2**64-1 (u64)",
-    "N": "an int in 0..2**64-1 (usize)",
-    "P": "an address, an int in 0..2**64-1, or None",
-    "b": "an int in -128..255 or one character (char)",
-    "f": "a real number (f32)",
-    "d": "a real number (f64)",
-    "s": "a str or bytes without NUL, or None",
-    "F": "a complex number (c64)",
-    "D": "a complex number (c128)",
-    "v": "an address (int), None or a contiguous buffer",
-    "w": "an address (int), None or a contiguous buffer that can be written",
-}
-_SAME_ITEMS = {"i": "ilqn", "q": "ilqn", "I": "ILQN", "Q": "ILQN", "N": "ILQN", "P": "ILQNPlqn", "b": "bBc"}
-_SAME_ITEMS |= {"f": "f", "d": "d", "s": ""}
-#: How many of the registers for floating-point numbers each takes at most.
-_FLOATS = {"f": 1, "d": 1, "F": 2, "D": 2}
 _CODES = {"": "iIqQNPbfdsFD", "*": "iIqQNPbfdsvw", "&": "iIqQNPbfds"}
+#: Memory of items of a type, read and written.
+_MEMORY = {"-": "v", "+": "w"}
+_TYPED = frozenset(letter for letter, kind in _LETTERS.items() if kind.numpy)
 _MAX_WORDS, _MAX_FLOATS, _MAX_DIMENSIONS = 32, 8, 64
 
 
 class _Slot(NamedTuple):
     kind: str  # "", "*" (array) or "&" (out)
     code: str
+    item: str = ""  # of memory, where it is known
 
 
 class _Argument(NamedTuple):
@@ -83,10 +71,11 @@ class _Argument(NamedTuple):
     title: str
     name: str
     element: int | None = None
+    item: str = ""
 
     def refuse(self, kind: type[Exception], code: str, got: object) -> Exception:
         where = f"'{self.name}'" if self.element is None else f"element {self.element} of '{self.name}'"
-        return kind(f"{self.title}(): {where} must be {_DESCRIPTIONS[code]}, got {got!r}")
+        return kind(f"{self.title}(): {where} must be {_LETTERS[code].says}, got {got!r}")
 
 
 def _integer(value: object, code: str, argument: _Argument, called: str = "") -> int:
@@ -94,7 +83,7 @@ def _integer(value: object, code: str, argument: _Argument, called: str = "") ->
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise argument.refuse(TypeError, called or code, value) from None
-    low, high = _RANGES[code]
+    low, high = _LETTERS[code].range
     if not low <= number <= high:
         raise argument.refuse(OverflowError, called or code, value)
     return number
@@ -109,23 +98,17 @@ def _char(value: object, argument: _Argument) -> int:
     return _integer(value, "b", argument)
 
 
-def _floating(value: object, code: str, argument: _Argument) -> float:
+def _number(value: Any, code: str, argument: _Argument) -> Any:
+    """A floating-point number, or the structure of a complex one."""
     if isinstance(value, str | bytes):
         raise argument.refuse(TypeError, code, value)
     try:
-        return float(value)  # type: ignore[arg-type]
+        if code in "fd":
+            return float(value)
+        number = complex(value)
     except (TypeError, OverflowError) as error:
         raise argument.refuse(type(error), code, value) from None
-
-
-def _complex(value: object, code: str, argument: _Argument) -> Any:
-    if isinstance(value, str | bytes):
-        raise argument.refuse(TypeError, code, value)
-    try:
-        number = complex(value)  # type: ignore[call-overload]
-    except (TypeError, OverflowError) as error:
-        raise argument.refuse(type(error), code, value) from None
-    return _TYPES[code](number.real, number.imag)
+    return _LETTERS[code].type(number.real, number.imag)
 
 
 def _address(value: object, called: str, argument: _Argument) -> int | None:
@@ -135,7 +118,7 @@ def _address(value: object, called: str, argument: _Argument) -> int | None:
 
 
 def _memory(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
-    """Memory of any item type: passed as it is, or refused (a copy would lose what C writes)."""
+    """Memory: passed as it is, or refused (a copy would lose what C writes)."""
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -147,10 +130,32 @@ def _memory(value: object, kept: list[object], code: str, argument: _Argument) -
         raise ValueError(f"{argument.title}(): '{argument.name}' {wanted}, got {value!r}")
     if code == "w" and view.readonly:
         raise argument.refuse(ValueError, code, value)
+    if argument.item and not _can_hold(view, argument.item):
+        wanted = f"must have items of type {_LETTERS[argument.item].numpy} (or be an address)"
+        found = getattr(value, "dtype", f"the format '{view.format}'")
+        raise TypeError(f"{argument.title}(): '{argument.name}' {wanted}, got {found}")
     if view.ndim == 0 and _is_integer(value):
         raise argument.refuse(TypeError, code, value)
     kept.append(view)
     return pointer(value)
+
+
+def _can_hold(view: memoryview, item: str) -> bool:
+    """Whether memory may hold items of a type: bytes and structures may hold anything, sizes have any sign."""
+    return _format(view)[:1] in ("B", "c", "T") or _same_items(view, "P" if item == "N" else item)
+
+
+def _format(view: memoryview) -> str:
+    """How the items are laid out, without the mark of this machine's own byte order."""
+    return view.format[1:] if view.format[:1] in ("@", "=", "<") else view.format
+
+
+def _same_items(view: memoryview, code: str) -> bool:
+    """Whether items are the C type already."""
+    letter = _format(view)
+    if code in "FD":
+        return letter == "Z" + "fd"["FD".index(code)]
+    return len(letter) == 1 and letter in _LETTERS[code].items and view.itemsize == ctypes.sizeof(_LETTERS[code].type)
 
 
 def _is_integer(value: Any) -> bool:
@@ -176,10 +181,8 @@ def _text(value: object, argument: _Argument) -> bytes | None:
 def _scalar(value: object, kept: list[object], code: str, argument: _Argument) -> Any:
     if code == "s":
         return _text(value, argument)
-    if code in "fd":
-        return _floating(value, code, argument)
-    if code in "FD":
-        return _complex(value, code, argument)
+    if code in "fdFD":
+        return _number(value, code, argument)
     if code == "b":
         return _char(value, argument)
     if code == "P":
@@ -194,9 +197,7 @@ def _matching_view(value: object, code: str) -> memoryview | None:
         view = memoryview(value)  # type: ignore[arg-type]
     except (TypeError, BufferError, ValueError):
         return None
-    letter = view.format.lstrip("@=<")
-    same = len(letter) == 1 and letter in _SAME_ITEMS[code] and view.itemsize == ctypes.sizeof(_TYPES[code])
-    if not same or not view.c_contiguous or (view.ndim == 0 and _is_integer(value)):
+    if not _same_items(view, code) or not view.c_contiguous or (view.ndim == 0 and _is_integer(value)):
         return None
     return view
 
@@ -221,7 +222,7 @@ def _array(value: object, kept: list[object], code: str, argument: _Argument) ->
         raise TypeError(f"{argument.title}(): '{argument.name}' {wanted}, got {value!r}")
     values = [_scalar(item, kept, code, argument._replace(element=k)) for k, item in enumerate(items)]
     kept.append(values)
-    return (_TYPES[code] * max(len(values), 1))(*values)
+    return (_LETTERS[code].type * max(len(values), 1))(*values)
 
 
 def _from_c(value: Any, code: str) -> Any:
@@ -238,14 +239,17 @@ def _read_signature(signature: str, name: str, parameters: tuple[str, ...]) -> t
     letters = iter(body)
     for letter in letters:
         kind = letter if letter in "*&" else ""
-        slots.append(_Slot(kind, next(letters, "?") if kind else letter))
-    floats = sum(_FLOATS.get(slot.code, 0) for slot in slots if not slot.kind)
-    if floats > _MAX_FLOATS or sum(bool(slot.kind) or slot.code not in _FLOATS for slot in slots) > _MAX_WORDS:
-        raise ValueError(f"bind(): {name} has more than {_MAX_WORDS} words or {_MAX_FLOATS} floats")
+        if letter in _MEMORY:
+            slots.append(_Slot("*", _MEMORY[letter], next(letters, "?")))
+        else:
+            slots.append(_Slot(kind, next(letters, "?") if kind else letter))
     given = sum(slot.kind != "&" for slot in slots)
-    sound = arrow and result in set("iIqQNPfdsv!") and all(slot.code in _CODES[slot.kind] for slot in slots)
-    if not sound or given != len(parameters):
+    known = all(slot.code in _CODES[slot.kind] and (not slot.item or slot.item in _TYPED) for slot in slots)
+    if not (known and arrow and result in set("iIqQNPfdsv!") and given == len(parameters)):
         raise ValueError(f"bind(): signature '{signature}' of {name} is malformed or does not fit {parameters!r}")
+    floats = [0 if slot.kind else _LETTERS[slot.code].floats for slot in slots]
+    if sum(floats) > _MAX_FLOATS or floats.count(0) > _MAX_WORDS:
+        raise ValueError(f"bind(): {name} has more than {_MAX_WORDS} words or {_MAX_FLOATS} floats")
     return slots, result
 
 
@@ -254,18 +258,18 @@ def _checks(
 ) -> list[tuple[int, int, Callable[[Any, list[object]], Any]]]:
     """For each argument: the range in which an int passes as it is, and what converts everything else."""
     checks: list[tuple[int, int, Callable[[Any, list[object]], Any]]] = []
-    for (kind, code), name in zip((slot for slot in slots if slot.kind != "&"), parameters, strict=True):
-        argument = _Argument(title, name)
-        low, high = _RANGES["P" if kind else code] if kind or code in _RANGES else (1, 0)  # nothing: always convert
+    for (kind, code, item), name in zip((slot for slot in slots if slot.kind != "&"), parameters, strict=True):
+        argument = _Argument(title, name, item=item)
+        low, high = _LETTERS["P" if kind else code].range
         checks.append((low, high, partial(_array if kind else _scalar, code=code, argument=argument)))
     return checks
 
 
 def _prototype(slots: list[_Slot], result: str) -> Any:
     # A char travels as an int, extended as given: right for signed and for unsigned char.
-    scalars = {**_TYPES, "b": ctypes.c_int}
-    arguments = [ctypes.c_void_p if slot.kind else scalars[slot.code] for slot in slots]
-    answer = None if result == "v" else ctypes.c_int32 if result == "!" else _TYPES[result]
+    scalars = (ctypes.c_int if slot.code == "b" else _LETTERS[slot.code].type for slot in slots)
+    arguments = [ctypes.c_void_p if slot.kind else scalar for slot, scalar in zip(slots, scalars, strict=True)]
+    answer = None if result == "v" else ctypes.c_int32 if result == "!" else _LETTERS[result].type
     return ctypes.CFUNCTYPE(answer, *arguments)
 
 
@@ -347,9 +351,6 @@ def bind(
             if other is not None:
                 return other(*args)
             foreign = target.foreign
-        return call_at(foreign, args)
-
-    def call_at(foreign: Any, args: tuple[Any, ...]) -> Any:
         kept: list[object] = []
         values = [
             value if type(value) is int and low <= value <= high else convert(value, kept)
@@ -357,17 +358,15 @@ def bind(
         ]
         if plain:
             return answer(foreign(*values), [])
-        outs = [(_TYPES[code](), code) for kind, code in slots if kind == "&"]
+        outs = [(_LETTERS[slot.code].type(), slot.code) for slot in slots if slot.kind == "&"]
         given, returned = iter(values), iter(outs)
-        passed = [ctypes.byref(next(returned)[0]) if kind == "&" else next(given) for kind, _ in slots]
+        passed = [ctypes.byref(next(returned)[0]) if slot.kind == "&" else next(given) for slot in slots]
         return answer(foreign(*passed), outs)
 
     function = forwarding_function(name, parameters, call, doc, module)
     function.__text_signature__ = f"({', '.join(parameters)})"
     function.__seam__ = (slots, result)
     function.__target__ = target
-    function.__call_at__ = call_at
-    function.__checks__ = checks
     return function  # type: ignore[no-any-return]
 
 
@@ -390,31 +389,24 @@ class _PyBuffer(ctypes.Structure):
 _STRIDES = 0x10 | 0x8  # PyBUF_STRIDES; PyBUF_WRITABLE is 1
 
 
-@contextmanager
-def buffer_of(obj: object, *, writable: bool = False) -> Iterator[_PyBuffer]:
-    """The strided buffer of an object, held meanwhile."""
-    view = _PyBuffer()
-    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES | writable)
-    try:
-        yield view
-    finally:
-        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
-
-
 def pointer(obj: object, /) -> int:
     """The address of an object's data; see `nvmath.bindings._seam.pointer`."""
+    view = _PyBuffer()
     try:
-        with buffer_of(obj) as view:
-            return int(view.buf or 0)
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(obj), ctypes.byref(view), _STRIDES)
     except Exception:
         return _pointer_from_interface(obj)
+    address = int(view.buf or 0)
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+    return address
 
 
 def unmoved(arrays: tuple[Any, ...], addresses: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], /) -> bool:
     """Whether arrays lie where they did, with the shapes that they had; see `nvmath.bindings._seam.unmoved`."""
     if not all(isinstance(each, tuple) for each in (arrays, addresses, shapes)):
         raise TypeError("unmoved() takes three tuples: arrays, addresses, shapes")
-    return not arrays or (len(arrays) == len(addresses) == len(shapes) and all(map(_is_unmoved, arrays, addresses, shapes)))
+    alike = len(arrays) == len(addresses) == len(shapes)
+    return not arrays or (alike and all(map(_is_unmoved, arrays, addresses, shapes)))
 
 
 def _is_unmoved(array: Any, address: int, shape: tuple[int, ...]) -> bool:
@@ -430,22 +422,13 @@ def _pointer_from_interface(obj: object) -> int:
     return operator.index(interface["data"][0])
 
 
-def check_arguments(function: Any, args: tuple[Any, ...]) -> None:
-    """Refuses arguments that do not fit the parameters of a bound function."""
-    kept: list[object] = []
-    for value, (_, _, convert) in zip(args, function.__checks__, strict=True):
-        convert(value, kept)
-    if kept:
-        raise TypeError(f"prepare(): {function.__name__}() must be given addresses as integers")
-
-
-def check_repeatable(function: Any, args: tuple[Any, ...], asked_by: str = "repeat") -> None:
+def _check_repeatable(function: Any, args: tuple[Any, ...]) -> None:
     """Refuses a bound function that takes or returns more than numbers and addresses, or another number of arguments."""
     slots, result = function.__seam__
     if result not in "!v" or any((slot.kind and slot.code not in "vw") or slot.code == "s" for slot in slots):
         title = f"{function.__module__}.{function.__name__}"
         wanted = "must take numbers and addresses only and return a status or nothing"
-        raise TypeError(f"{asked_by}(): {title}() {wanted}")
+        raise TypeError(f"repeat(): {title}() {wanted}")
     if len(args) != len(slots):
         raise TypeError(f"{function.__name__}() takes {len(slots)} arguments, got {len(args)}")
 
@@ -473,7 +456,7 @@ def repeat(
         if not isinstance(given, tuple):
             raise TypeError(f"repeat(): shape, steps and args must be tuples, got {given!r}")
     if hasattr(function, "__seam__"):
-        check_repeatable(function, args)
+        _check_repeatable(function, args)
     if len(steps) != len(args) or any(len(row) != len(shape) for row in steps):
         raise ValueError("repeat(): steps must have one row per argument and one entry per dimension")
     if len(shape) > _MAX_DIMENSIONS:

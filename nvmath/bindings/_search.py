@@ -23,7 +23,7 @@ def mapped_files() -> list[str]:
 def match_in(paths: Iterable[str], pattern: str) -> str | None:
     """The first path whose file name fits a pattern (``libcufft.so.12`` also fits ``libcufft.so.12.0.0.61``)."""
     wild = "*" in pattern
-    for path in paths:
+    for path in paths if wild else [path for path in paths if pattern in path]:
         name = path[path.rfind(os.sep) + 1 :]
         if name.startswith(pattern) and name[len(pattern) :][:1] in ("", "."):
             return path

@@ -9,38 +9,35 @@ if TYPE_CHECKING:
     from nvmath.bindings._bind import Bindings
 
 #: What statuses mean that several libraries share; the end of a name counts.
-_MEANINGS = (
-    ("NOT_INITIALIZED", "a handle was not created, was destroyed, or the CUDA runtime could not start"),
-    ("INITIALIZATION_FAILED", "the CUDA runtime or a device could not be started"),
-    ("INVALID_PLAN", "the handle is none of a plan, or the plan is not made yet"),
-    ("ALLOC_FAILED", "memory could not be allocated"),
-    ("ALLOCATION_FAILED", "memory could not be allocated"),
-    ("INVALID_VALUE", "an argument has a value that the function does not take"),
-    ("INVALID_TYPE", "the type is none that the function takes"),
-    ("TYPE_ERROR", "the generator is of another kind than the function needs"),
-    ("INVALID_SIZE", "a size is none that the function takes"),
-    ("ARCH_MISMATCH", "the device lacks a feature that the function needs"),
-    ("MAPPING_ERROR", "device memory could not be accessed"),
-    ("EXECUTION_FAILED", "a kernel failed on the device; an earlier one may be the cause"),
-    ("EXEC_FAILED", "a kernel failed on the device; an earlier one may be the cause"),
-    ("LAUNCH_FAILURE", "a kernel failed on the device; an earlier one may be the cause"),
-    ("PREEXISTING_FAILURE", "a kernel had failed on the device before"),
-    (
-        "INTERNAL_ERROR",
-        "the library failed within itself; without a device or a driver this is what some functions return",
-    ),
-    ("SETUP_FAILED", "the library could not be set up; without a device or a driver this is what plans return"),
-    ("NOT_SUPPORTED", "the library does not support this combination of arguments"),
-    ("INSUFFICIENT_RESOURCES", "the device lacks memory or other resources for this"),
-    ("INSUFFICIENT_WORKSPACE", "the workspace is too small"),
-    ("INSUFFICIENT_DRIVER", "the driver is older than the library needs"),
-    ("NO_WORKSPACE", "the plan has no workspace yet"),
-    ("ZERO_PIVOT", "the matrix is singular: a pivot is zero"),
-    ("LENGTH_NOT_MULTIPLE", "the length is no multiple of the generator's dimensions (or, for normal numbers, of 2)"),
-    ("OUT_OF_RANGE", "an argument is out of its range"),
-    ("DOUBLE_PRECISION_REQUIRED", "the device has no double precision"),
-    ("VERSION_MISMATCH", "headers and library have different versions"),
-)
+_MEANINGS = """
+NOT_INITIALIZED: a handle was not created, was destroyed, or the CUDA runtime could not start
+INITIALIZATION_FAILED: the CUDA runtime or a device could not be started
+INVALID_PLAN: the handle is none of a plan, or the plan is not made yet
+ALLOC_FAILED: memory could not be allocated
+ALLOCATION_FAILED: memory could not be allocated
+INVALID_VALUE: an argument has a value that the function does not take
+INVALID_TYPE: the type is none that the function takes
+TYPE_ERROR: the generator is of another kind than the function needs
+INVALID_SIZE: a size is none that the function takes
+ARCH_MISMATCH: the device lacks a feature that the function needs
+MAPPING_ERROR: device memory could not be accessed
+EXECUTION_FAILED: a kernel failed on the device; an earlier one may be the cause
+EXEC_FAILED: a kernel failed on the device; an earlier one may be the cause
+LAUNCH_FAILURE: a kernel failed on the device; an earlier one may be the cause
+PREEXISTING_FAILURE: a kernel had failed on the device before
+INTERNAL_ERROR: the library failed within itself; without a device or a driver this is what some functions return
+SETUP_FAILED: the library could not be set up; without a device or a driver this is what plans return
+NOT_SUPPORTED: the library does not support this combination of arguments
+INSUFFICIENT_RESOURCES: the device lacks memory or other resources for this
+INSUFFICIENT_WORKSPACE: the workspace is too small
+INSUFFICIENT_DRIVER: the driver is older than the library needs
+NO_WORKSPACE: the plan has no workspace yet
+ZERO_PIVOT: the matrix is singular: a pivot is zero
+LENGTH_NOT_MULTIPLE: the length is no multiple of the generator's dimensions (or, for normal numbers, of 2)
+OUT_OF_RANGE: an argument is out of its range
+DOUBLE_PRECISION_REQUIRED: the device has no double precision
+VERSION_MISMATCH: headers and library have different versions
+"""
 
 
 class Errors:
@@ -103,8 +100,9 @@ class Errors:
                 said = ""
             if said and said != self.status_name(status):
                 return said
+        known = (line.partition(": ") for line in _MEANINGS.splitlines() if line)
         name = self.status_name(status)
-        return next((meaning for end, meaning in _MEANINGS if name.endswith(end)), "")
+        return next((meaning for end, _, meaning in known if name.endswith(end)), "")
 
     @staticmethod
     def explained(error: Exception, log: bytes) -> Exception:

@@ -26,29 +26,29 @@ cublasLtMatrixTransform(light_handle: ptr, transform_desc: ptr, alpha: cbuf, a: 
 cublasLtMatrixLayoutCreate(&mat_layout: ptr, type: i32, rows: u64, cols: u64, ld: i64)
 cublasLtMatrixLayoutDestroy(mat_layout: ptr)
 cublasLtMatrixLayoutSetAttribute(mat_layout: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasLtMatrixLayoutGetAttribute(mat_layout: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatrixLayoutGetAttribute(mat_layout: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf<usize>)
 cublasLtMatmulDescCreate(&matmul_desc: ptr, compute_type: i32, scale_type: i32)
 cublasLtMatmulDescDestroy(matmul_desc: ptr)
 cublasLtMatmulDescSetAttribute(matmul_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasLtMatmulDescGetAttribute(matmul_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatmulDescGetAttribute(matmul_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf<usize>)
 cublasLtMatrixTransformDescCreate(&transform_desc: ptr, scale_type: i32)
 cublasLtMatrixTransformDescDestroy(transform_desc: ptr)
 cublasLtMatrixTransformDescSetAttribute(transform_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
 cublasLtMatrixTransformDescGetAttribute(transform_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize,
-    size_written: buf)
+    size_written: buf<usize>)
 cublasLtMatmulPreferenceCreate(&pref: ptr)
 cublasLtMatmulPreferenceDestroy(pref: ptr)
 cublasLtMatmulPreferenceSetAttribute(pref: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasLtMatmulPreferenceGetAttribute(pref: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatmulPreferenceGetAttribute(pref: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf<usize>)
 cublasLtMatmulAlgoGetHeuristic(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr, ddesc: ptr,
-    preference: ptr, requested_algo_count: i32, heuristic_results_array: buf, return_algo_count: buf)
+    preference: ptr, requested_algo_count: i32, heuristic_results_array: buf, return_algo_count: buf<i32>)
 cublasLtMatmulAlgoInit(light_handle: ptr, compute_type: i32, scale_type: i32, atype: i32, btype: i32, ctype: i32,
     dtype: i32, algo_id: i32, algo: buf)
 cublasLtMatmulAlgoCheck(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr, ddesc: ptr,
     algo: cbuf, result: buf)
-cublasLtMatmulAlgoCapGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatmulAlgoCapGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf<usize>)
 cublasLtMatmulAlgoConfigSetAttribute(algo: buf, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasLtMatmulAlgoConfigGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtMatmulAlgoConfigGetAttribute(algo: cbuf, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf<usize>)
 cublasLtLoggerSetCallback(callback: ptr)
 cublasLtLoggerSetFile(file: ptr)
 cublasLtLoggerOpenFile(log_file: str)
@@ -62,7 +62,8 @@ cublasLtGroupedMatrixLayoutCreate(&mat_layout: ptr, type: i32, group_count: i32,
 cublasLtEmulationDescCreate(&emulation_desc: ptr)
 cublasLtEmulationDescDestroy(emulation_desc: ptr)
 cublasLtEmulationDescSetAttribute(emulation_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasLtEmulationDescGetAttribute(emulation_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasLtEmulationDescGetAttribute(emulation_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize,
+    size_written: buf<usize>)
 @ cublasLt.h 13.5+
 cublasLtMatmulAlgoGetHeuristicForStream(light_handle: ptr, operation_desc: ptr, adesc: ptr, bdesc: ptr, cdesc: ptr,
     ddesc: ptr, preference: ptr, requested_algo_count: i32, heuristic_results_array: buf, &return_algo_count: i32,

@@ -27,7 +27,8 @@ cublasMpMatmulDescriptorCreate(&matmul_desc: ptr, compute_type: i32)
 cublasMpMatmulDescriptorDestroy(matmul_desc: ptr)
 cublasMpMatmulDescriptorInit(matmul_desc: ptr, compute_type: i32)
 cublasMpMatmulDescriptorSetAttribute(matmul_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
-cublasMpMatmulDescriptorGetAttribute(matmul_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize, size_written: buf)
+cublasMpMatmulDescriptorGetAttribute(matmul_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize,
+    size_written: buf<usize>)
 cublasMpTrsm_bufferSize(handle: ptr, side: i32, uplo: i32, trans: i32, diag: i32, m: i64, n: i64, alpha: cbuf, a: ptr,
     ia: i64, ja: i64, desc_a: ptr, b: ptr, ib: i64, jb: i64, desc_b: ptr, compute_type: i32,
     &workspace_size_in_bytes_on_device: usize, &workspace_size_in_bytes_on_host: usize)

@@ -11,9 +11,9 @@ from nvmath.bindings._bind import Bindings, Errors
 _ROWS = """
 @ cudss.h
 cudssConfigSet(config: ptr, param: i32, value: cbuf, size_in_bytes: usize)
-cudssConfigGet(config: ptr, param: i32, value: buf, size_in_bytes: usize, size_written: buf)
+cudssConfigGet(config: ptr, param: i32, value: buf, size_in_bytes: usize, size_written: buf<usize>)
 cudssDataSet(handle: ptr, data: ptr, param: i32, value: cbuf, size_in_bytes: usize)
-cudssDataGet(handle: ptr, data: ptr, param: i32, value: buf, size_in_bytes: usize, size_written: buf)
+cudssDataGet(handle: ptr, data: ptr, param: i32, value: buf, size_in_bytes: usize, size_written: buf<usize>)
 cudssExecute(handle: ptr, phase: i32, solver_config: ptr, solver_data: ptr, input_matrix: ptr, solution: ptr,
     rhs: ptr)
 cudssSetStream(handle: ptr, stream: ptr)
@@ -37,21 +37,23 @@ cudssMatrixCreateBatchCsr(&matrix: ptr, batch_count: i64, nrows: ptr, ncols: ptr
     row_end: ptr, col_indices: ptr, values: ptr, offset_type: i32, index_type: i32, value_type: i32, mtype: i32,
     mview: i32, index_base: i32)
 cudssMatrixDestroy(matrix: ptr)
-cudssMatrixGetDn(matrix: ptr, nrows: buf, ncols: buf, ld: buf, values: buf, type: buf, layout: buf)
-cudssMatrixGetCsr(matrix: ptr, nrows: buf, ncols: buf, nnz: buf, row_start: buf, row_end: buf, col_indices: buf,
-    values: buf, offset_type: buf, index_type: buf, value_type: buf, mtype: buf, mview: buf, index_base: buf)
+cudssMatrixGetDn(matrix: ptr, nrows: buf<i64>, ncols: buf<i64>, ld: buf<i64>, values: buf, type: buf<i32>,
+    layout: buf<i32>)
+cudssMatrixGetCsr(matrix: ptr, nrows: buf<i64>, ncols: buf<i64>, nnz: buf<i64>, row_start: buf, row_end: buf,
+    col_indices: buf, values: buf, offset_type: buf<i32>, index_type: buf<i32>, value_type: buf<i32>, mtype: buf<i32>,
+    mview: buf<i32>, index_base: buf<i32>)
 cudssMatrixSetValues(matrix: ptr, values: ptr)
 cudssMatrixSetCsrPointers(matrix: ptr, row_offsets: ptr, row_end: ptr, col_indices: ptr, values: ptr)
-cudssMatrixGetBatchDn(matrix: ptr, batch_count: buf, nrows: buf, ncols: buf, ld: buf, values: buf, index_type: buf,
-    value_type: buf, layout: buf)
-cudssMatrixGetBatchCsr(matrix: ptr, batch_count: buf, nrows: buf, ncols: buf, nnz: buf, row_start: buf, row_end: buf,
-    col_indices: buf, values: buf, offset_type: buf, index_type: buf, value_type: buf, mtype: buf, mview: buf,
-    index_base: buf)
+cudssMatrixGetBatchDn(matrix: ptr, batch_count: buf<i64>, nrows: buf, ncols: buf, ld: buf, values: buf,
+    index_type: buf<i32>, value_type: buf<i32>, layout: buf<i32>)
+cudssMatrixGetBatchCsr(matrix: ptr, batch_count: buf<i64>, nrows: buf, ncols: buf, nnz: buf, row_start: buf,
+    row_end: buf, col_indices: buf, values: buf, offset_type: buf<i32>, index_type: buf<i32>, value_type: buf<i32>,
+    mtype: buf<i32>, mview: buf<i32>, index_base: buf<i32>)
 cudssMatrixSetBatchValues(matrix: ptr, values: ptr)
 cudssMatrixSetBatchCsrPointers(matrix: ptr, row_offsets: ptr, row_end: ptr, col_indices: ptr, values: ptr)
 cudssMatrixGetFormat(matrix: ptr, &format: i32)
 cudssMatrixSetDistributionRow1d(matrix: ptr, first_row: i64, last_row: i64)
-cudssMatrixGetDistributionRow1d(matrix: ptr, first_row: buf, last_row: buf)
+cudssMatrixGetDistributionRow1d(matrix: ptr, first_row: buf<i64>, last_row: buf<i64>)
 cudssGetDeviceMemHandler(handle: ptr, handler: buf)
 cudssSetDeviceMemHandler(handle: ptr, handler: ptr)
 cudssLoggerSetCallback(callback: ptr)

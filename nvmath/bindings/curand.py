@@ -19,20 +19,20 @@ curandSetPseudoRandomGeneratorSeed(generator: ptr, seed: u64)
 curandSetGeneratorOffset(generator: ptr, offset: u64)
 curandSetGeneratorOrdering(generator: ptr, order: i32)
 curandSetQuasiRandomGeneratorDimensions(generator: ptr, num_dimensions: u32)
-curandGenerate(generator: ptr, output_ptr: buf, num: usize)
-curandGenerateLongLong(generator: ptr, output_ptr: buf, num: usize)
-curandGenerateUniform(generator: ptr, output_ptr: buf, num: usize)
-curandGenerateUniformDouble(generator: ptr, output_ptr: buf, num: usize)
-curandGenerateNormal(generator: ptr, output_ptr: buf, n: usize, mean: f32, stddev: f32)
-curandGenerateNormalDouble(generator: ptr, output_ptr: buf, n: usize, mean: f64, stddev: f64)
-curandGenerateLogNormal(generator: ptr, output_ptr: buf, n: usize, mean: f32, stddev: f32)
-curandGenerateLogNormalDouble(generator: ptr, output_ptr: buf, n: usize, mean: f64, stddev: f64)
+curandGenerate(generator: ptr, output_ptr: buf<u32>, num: usize)
+curandGenerateLongLong(generator: ptr, output_ptr: buf<u64>, num: usize)
+curandGenerateUniform(generator: ptr, output_ptr: buf<f32>, num: usize)
+curandGenerateUniformDouble(generator: ptr, output_ptr: buf<f64>, num: usize)
+curandGenerateNormal(generator: ptr, output_ptr: buf<f32>, n: usize, mean: f32, stddev: f32)
+curandGenerateNormalDouble(generator: ptr, output_ptr: buf<f64>, n: usize, mean: f64, stddev: f64)
+curandGenerateLogNormal(generator: ptr, output_ptr: buf<f32>, n: usize, mean: f32, stddev: f32)
+curandGenerateLogNormalDouble(generator: ptr, output_ptr: buf<f64>, n: usize, mean: f64, stddev: f64)
 curandCreatePoissonDistribution(lambda_: f64, discrete_distribution: ptr)
 curandDestroyDistribution(discrete_distribution: ptr)
-curandGeneratePoisson(generator: ptr, output_ptr: buf, n: usize, lambda_: f64)
-curandGeneratePoissonMethod(generator: ptr, output_ptr: buf, n: usize, lambda_: f64, method: i32)
-curandGenerateBinomial(generator: ptr, output_ptr: buf, num: usize, n: u32, p: f64)
-curandGenerateBinomialMethod(generator: ptr, output_ptr: buf, num: usize, n: u32, p: f64, method: i32)
+curandGeneratePoisson(generator: ptr, output_ptr: buf<u32>, n: usize, lambda_: f64)
+curandGeneratePoissonMethod(generator: ptr, output_ptr: buf<u32>, n: usize, lambda_: f64, method: i32)
+curandGenerateBinomial(generator: ptr, output_ptr: buf<u32>, num: usize, n: u32, p: f64)
+curandGenerateBinomialMethod(generator: ptr, output_ptr: buf<u32>, num: usize, n: u32, p: f64, method: i32)
 curandGenerateSeeds(generator: ptr)
 """
 
@@ -59,11 +59,11 @@ IntEnum Status: SUCCESS=0 VERSION_MISMATCH=100 NOT_INITIALIZED=101 ALLOCATION_FA
 
 _LENGTHS = """
 * output_ptr=num
-generate generate_uniform generate_binomial generate_binomial_method 4:
-generate_long_long generate_uniform_double 8:
+generate generate_uniform generate_binomial generate_binomial_method:
+generate_long_long generate_uniform_double:
 * output_ptr=n
-generate_normal generate_log_normal generate_poisson generate_poisson_method 4:
-generate_normal_double generate_log_normal_double 8:
+generate_normal generate_log_normal generate_poisson generate_poisson_method:
+generate_normal_double generate_log_normal_double:
 """
 
 _library = Bindings("curand", globals(), prefix="curand", errors=Errors("cuRANDError", "CURAND_STATUS_"))

@@ -218,7 +218,7 @@ cusolverDn{S,D,C,Z}gesvdaStridedBatched_bufferSize(handle: ptr, jobz: i32, rank:
     stride_v: i64, &lwork: i32, batch_size: i32)
 cusolverDn{S,D,C,Z}gesvdaStridedBatched(handle: ptr, jobz: i32, rank: i32, m: i32, n: i32, d_a: ptr, lda: i32,
     stride_a: i64, d_s: ptr, stride_s: i64, d_u: ptr, ldu: i32, stride_u: i64, d_v: ptr, ldv: i32, stride_v: i64,
-    d_work: ptr, lwork: i32, d_info: ptr, h_r_nrm_f: buf, batch_size: i32)
+    d_work: ptr, lwork: i32, d_info: ptr, h_r_nrm_f: buf<f64>, batch_size: i32)
 cusolverDnCreateParams(&params: ptr)
 cusolverDnDestroyParams(params: ptr)
 cusolverDnSetAdvOptions(params: ptr, function: i32, algo: i32)
@@ -255,8 +255,8 @@ cusolverDnXsyevBatched(handle: ptr, params: ptr, jobz: i32, uplo: i32, n: i64, d
     data_type_w: i32, w: ptr, compute_type: i32, buffer_on_device: ptr, workspace_in_bytes_on_device: usize,
     buffer_on_host: buf, workspace_in_bytes_on_host: usize, info: ptr, batch_size: i64)
 cusolverDnXsyevdx_bufferSize(handle: ptr, params: ptr, jobz: i32, range: i32, uplo: i32, n: i64, data_type_a: i32,
-    a: ptr, lda: i64, vl: buf, vu: buf, il: i64, iu: i64, h_meig: buf, data_type_w: i32, w: ptr, compute_type: i32,
-    &workspace_in_bytes_on_device: usize, &workspace_in_bytes_on_host: usize)
+    a: ptr, lda: i64, vl: buf, vu: buf, il: i64, iu: i64, h_meig: buf<i64>, data_type_w: i32, w: ptr,
+    compute_type: i32, &workspace_in_bytes_on_device: usize, &workspace_in_bytes_on_host: usize)
 cusolverDnXsyevdx(handle: ptr, params: ptr, jobz: i32, range: i32, uplo: i32, n: i64, data_type_a: i32, a: ptr,
     lda: i64, vl: buf, vu: buf, il: i64, iu: i64, &meig64: i64, data_type_w: i32, w: ptr, compute_type: i32,
     buffer_on_device: ptr, workspace_in_bytes_on_device: usize, buffer_on_host: buf,
@@ -392,8 +392,8 @@ cusolverDnSyevd_bufferSize(handle: ptr, params: ptr, jobz: i32, uplo: i32, n: i6
 cusolverDnSyevd(handle: ptr, params: ptr, jobz: i32, uplo: i32, n: i64, data_type_a: i32, a: ptr, lda: i64,
     data_type_w: i32, w: ptr, compute_type: i32, p_buffer: ptr, workspace_in_bytes: usize, info: ptr)
 cusolverDnSyevdx_bufferSize(handle: ptr, params: ptr, jobz: i32, range: i32, uplo: i32, n: i64, data_type_a: i32,
-    a: ptr, lda: i64, vl: buf, vu: buf, il: i64, iu: i64, h_meig: buf, data_type_w: i32, w: ptr, compute_type: i32,
-    workspace_in_bytes: ptr)
+    a: ptr, lda: i64, vl: buf, vu: buf, il: i64, iu: i64, h_meig: buf<i64>, data_type_w: i32, w: ptr,
+    compute_type: i32, workspace_in_bytes: ptr)
 cusolverDnSyevdx(handle: ptr, params: ptr, jobz: i32, range: i32, uplo: i32, n: i64, data_type_a: i32, a: ptr,
     lda: i64, vl: buf, vu: buf, il: i64, iu: i64, meig64: ptr, data_type_w: i32, w: ptr, compute_type: i32,
     p_buffer: ptr, workspace_in_bytes: usize, info: ptr)

@@ -11,7 +11,7 @@ cusolverMpNewtonSchulzDescriptorCreate(&ns_desc: ptr)
 cusolverMpNewtonSchulzDescriptorDestroy(ns_desc: ptr)
 cusolverMpNewtonSchulzDescriptorSetAttribute(ns_desc: ptr, attr: i32, buf: cbuf, size_in_bytes: usize)
 cusolverMpNewtonSchulzDescriptorGetAttribute(ns_desc: ptr, attr: i32, buf: buf, size_in_bytes: usize,
-    size_in_bytes_written: buf)
+    size_in_bytes_written: buf<usize>)
 cusolverMpCreate(&handle: ptr, device_id: i32, stream: ptr)
 cusolverMpDestroy(handle: ptr)
 cusolverMpSetStream(handle: ptr, stream: ptr)

@@ -52,15 +52,16 @@ cusparseCreateColorInfo(&info: ptr)
 cusparseDestroyColorInfo(info: ptr)
 cusparseCreatePruneInfo(&info: ptr)
 cusparseDestroyPruneInfo(info: ptr)
-cusparse{S,D,C,Z}gemvi(handle: ptr, trans_a: i32, m: i32, n: i32, alpha: cbuf, a: ptr, lda: i32, nnz: i32, x_val: ptr,
-    x_ind: ptr, beta: cbuf, y: ptr, idx_base: i32, p_buffer: ptr)
+cusparse{S,D,C,Z}gemvi(handle: ptr, trans_a: i32, m: i32, n: i32, alpha: cbuf<{f32,f64,c64,c128}>, a: ptr, lda: i32,
+    nnz: i32, x_val: ptr, x_ind: ptr, beta: cbuf<{f32,f64,c64,c128}>, y: ptr, idx_base: i32, p_buffer: ptr)
 cusparse{S,D,C,Z}gemvi_bufferSize(handle: ptr, trans_a: i32, m: i32, n: i32, nnz: i32, &p_buffer_size: i32)
-cusparse{S,D,C,Z}bsrmv(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nb: i32, nnzb: i32, alpha: cbuf, descr_a: ptr,
-    bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, x: ptr, beta: cbuf,
-    y: ptr)
+cusparse{S,D,C,Z}bsrmv(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nb: i32, nnzb: i32,
+    alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr,
+    bsr_sorted_col_ind_a: ptr, block_dim: i32, x: ptr, beta: cbuf<{f32,f64,c64,c128}>, y: ptr)
 cusparse{S,D,C,Z}bsrxmv(handle: ptr, dir_a: i32, trans_a: i32, size_of_mask: i32, mb: i32, nb: i32, nnzb: i32,
-    alpha: cbuf, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_mask_ptr_a: ptr, bsr_sorted_row_ptr_a: ptr,
-    bsr_sorted_end_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, x: ptr, beta: cbuf, y: ptr)
+    alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_mask_ptr_a: ptr,
+    bsr_sorted_row_ptr_a: ptr, bsr_sorted_end_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, x: ptr,
+    beta: cbuf<{f32,f64,c64,c128}>, y: ptr)
 cusparseXbsrsv2_zeroPivot(handle: ptr, info: ptr, &position: i32)
 cusparse{S,D,C,Z}bsrsv2_bufferSize(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nnzb: i32, descr_a: ptr,
     bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, info: ptr,
@@ -71,12 +72,12 @@ cusparse{S,D,C,Z}bsrsv2_bufferSizeExt(handle: ptr, dir_a: i32, trans_a: i32, mb:
 cusparse{S,D,C,Z}bsrsv2_analysis(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nnzb: i32, descr_a: ptr,
     bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, info: ptr,
     policy: i32, p_buffer: ptr)
-cusparse{S,D,C,Z}bsrsv2_solve(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nnzb: i32, alpha: cbuf, descr_a: ptr,
-    bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, block_dim: i32, info: ptr, f: ptr,
-    x: ptr, policy: i32, p_buffer: ptr)
+cusparse{S,D,C,Z}bsrsv2_solve(handle: ptr, dir_a: i32, trans_a: i32, mb: i32, nnzb: i32,
+    alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr,
+    bsr_sorted_col_ind_a: ptr, block_dim: i32, info: ptr, f: ptr, x: ptr, policy: i32, p_buffer: ptr)
 cusparse{S,D,C,Z}bsrmm(handle: ptr, dir_a: i32, trans_a: i32, trans_b: i32, mb: i32, n: i32, kb: i32, nnzb: i32,
-    alpha: cbuf, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr,
-    block_size: i32, b: ptr, ldb: i32, beta: cbuf, c: ptr, ldc: i32)
+    alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr,
+    bsr_sorted_col_ind_a: ptr, block_size: i32, b: ptr, ldb: i32, beta: cbuf<{f32,f64,c64,c128}>, c: ptr, ldc: i32)
 cusparseXbsrsm2_zeroPivot(handle: ptr, info: ptr, &position: i32)
 cusparse{S,D,C,Z}bsrsm2_bufferSize(handle: ptr, dir_a: i32, trans_a: i32, trans_xy: i32, mb: i32, n: i32, nnzb: i32,
     descr_a: ptr, bsr_sorted_val: ptr, bsr_sorted_row_ptr: ptr, bsr_sorted_col_ind: ptr, block_size: i32, info: ptr,
@@ -88,9 +89,11 @@ cusparse{S,D,C,Z}bsrsm2_analysis(handle: ptr, dir_a: i32, trans_a: i32, trans_xy
     descr_a: ptr, bsr_sorted_val: ptr, bsr_sorted_row_ptr: ptr, bsr_sorted_col_ind: ptr, block_size: i32, info: ptr,
     policy: i32, p_buffer: ptr)
 cusparse{S,D,C,Z}bsrsm2_solve(handle: ptr, dir_a: i32, trans_a: i32, trans_xy: i32, mb: i32, n: i32, nnzb: i32,
-    alpha: cbuf, descr_a: ptr, bsr_sorted_val: ptr, bsr_sorted_row_ptr: ptr, bsr_sorted_col_ind: ptr, block_size: i32,
-    info: ptr, b: ptr, ldb: i32, x: ptr, ldx: i32, policy: i32, p_buffer: ptr)
-cusparse{S,D,C,Z}csrilu02_numericBoost(handle: ptr, info: ptr, enable_boost: i32, tol: buf, boost_val: buf)
+    alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, bsr_sorted_val: ptr, bsr_sorted_row_ptr: ptr,
+    bsr_sorted_col_ind: ptr, block_size: i32, info: ptr, b: ptr, ldb: i32, x: ptr, ldx: i32, policy: i32,
+    p_buffer: ptr)
+cusparse{S,D,C,Z}csrilu02_numericBoost(handle: ptr, info: ptr, enable_boost: i32, tol: buf<f64>,
+    boost_val: buf<{f32,f64,c64,c128}>)
 cusparseXcsrilu02_zeroPivot(handle: ptr, info: ptr, &position: i32)
 cusparse{S,D,C,Z}csrilu02_bufferSize(handle: ptr, m: i32, nnz: i32, descr_a: ptr, csr_sorted_val_a: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, info: ptr, &p_buffer_size_in_bytes: i32)
@@ -100,7 +103,8 @@ cusparse{S,D,C,Z}csrilu02_analysis(handle: ptr, m: i32, nnz: i32, descr_a: ptr, 
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, info: ptr, policy: i32, p_buffer: ptr)
 cusparse{S,D,C,Z}csrilu02(handle: ptr, m: i32, nnz: i32, descr_a: ptr, csr_sorted_val_a_val_m: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, info: ptr, policy: i32, p_buffer: ptr)
-cusparse{S,D,C,Z}bsrilu02_numericBoost(handle: ptr, info: ptr, enable_boost: i32, tol: buf, boost_val: buf)
+cusparse{S,D,C,Z}bsrilu02_numericBoost(handle: ptr, info: ptr, enable_boost: i32, tol: buf<f64>,
+    boost_val: buf<{f32,f64,c64,c128}>)
 cusparseXbsrilu02_zeroPivot(handle: ptr, info: ptr, &position: i32)
 cusparse{S,D,C,Z}bsrilu02_bufferSize(handle: ptr, dir_a: i32, mb: i32, nnzb: i32, descr_a: ptr, bsr_sorted_val: ptr,
     bsr_sorted_row_ptr: ptr, bsr_sorted_col_ind: ptr, block_dim: i32, info: ptr, &p_buffer_size_in_bytes: i32)
@@ -147,22 +151,23 @@ cusparse{S,D,C,Z}gpsvInterleavedBatch_bufferSizeExt(handle: ptr, algo: i32, m: i
     dw: ptr, x: ptr, batch_count: i32, &p_buffer_size_in_bytes: usize)
 cusparse{S,D,C,Z}gpsvInterleavedBatch(handle: ptr, algo: i32, m: i32, ds: ptr, dl: ptr, d: ptr, du: ptr, dw: ptr,
     x: ptr, batch_count: i32, p_buffer: ptr)
-cusparse{S,D,C,Z}csrgeam2_bufferSizeExt(handle: ptr, m: i32, n: i32, alpha: cbuf, descr_a: ptr, nnz_a: i32,
-    csr_sorted_val_a: ptr, csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, beta: cbuf, descr_b: ptr, nnz_b: i32,
-    csr_sorted_val_b: ptr, csr_sorted_row_ptr_b: ptr, csr_sorted_col_ind_b: ptr, descr_c: ptr, csr_sorted_val_c: ptr,
-    csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, &p_buffer_size_in_bytes: usize)
+cusparse{S,D,C,Z}csrgeam2_bufferSizeExt(handle: ptr, m: i32, n: i32, alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr,
+    nnz_a: i32, csr_sorted_val_a: ptr, csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr,
+    beta: cbuf<{f32,f64,c64,c128}>, descr_b: ptr, nnz_b: i32, csr_sorted_val_b: ptr, csr_sorted_row_ptr_b: ptr,
+    csr_sorted_col_ind_b: ptr, descr_c: ptr, csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr,
+    csr_sorted_col_ind_c: ptr, &p_buffer_size_in_bytes: usize)
 cusparseXcsrgeam2Nnz(handle: ptr, m: i32, n: i32, descr_a: ptr, nnz_a: i32, csr_sorted_row_ptr_a: ptr,
     csr_sorted_col_ind_a: ptr, descr_b: ptr, nnz_b: i32, csr_sorted_row_ptr_b: ptr, csr_sorted_col_ind_b: ptr,
-    descr_c: ptr, csr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf, workspace: ptr)
-cusparse{S,D,C,Z}csrgeam2(handle: ptr, m: i32, n: i32, alpha: cbuf, descr_a: ptr, nnz_a: i32, csr_sorted_val_a: ptr,
-    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, beta: cbuf, descr_b: ptr, nnz_b: i32, csr_sorted_val_b: ptr,
-    csr_sorted_row_ptr_b: ptr, csr_sorted_col_ind_b: ptr, descr_c: ptr, csr_sorted_val_c: ptr,
-    csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, p_buffer: ptr)
+    descr_c: ptr, csr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf<i32>, workspace: ptr)
+cusparse{S,D,C,Z}csrgeam2(handle: ptr, m: i32, n: i32, alpha: cbuf<{f32,f64,c64,c128}>, descr_a: ptr, nnz_a: i32,
+    csr_sorted_val_a: ptr, csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, beta: cbuf<{f32,f64,c64,c128}>,
+    descr_b: ptr, nnz_b: i32, csr_sorted_val_b: ptr, csr_sorted_row_ptr_b: ptr, csr_sorted_col_ind_b: ptr,
+    descr_c: ptr, csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, p_buffer: ptr)
 cusparse{S,D,C,Z}csrcolor(handle: ptr, m: i32, nnz: i32, descr_a: ptr, csr_sorted_val_a: ptr,
-    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, fraction_to_color: cbuf, ncolors: buf, coloring: ptr,
-    reordering: ptr, info: ptr)
+    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, fraction_to_color: cbuf<{f32,f64,f32,f64}>,
+    ncolors: buf<i32>, coloring: ptr, reordering: ptr, info: ptr)
 cusparse{S,D,C,Z}nnz(handle: ptr, dir_a: i32, m: i32, n: i32, descr_a: ptr, a: ptr, lda: i32, nnz_per_row_col: ptr,
-    nnz_total_dev_host_ptr: buf)
+    nnz_total_dev_host_ptr: buf<i32>)
 cusparse{S,D,C,Z}nnz_compress(handle: ptr, m: i32, descr: ptr, csr_sorted_val_a: ptr, csr_sorted_row_ptr_a: ptr,
     nnz_per_row: ptr, nnz_c: ptr, tol: {f32,f64,c64,c128})
 cusparse{S,D,C,Z}csr2csr_compress(handle: ptr, m: i32, n: i32, descr_a: ptr, csr_sorted_val_a: ptr,
@@ -171,7 +176,8 @@ cusparse{S,D,C,Z}csr2csr_compress(handle: ptr, m: i32, n: i32, descr_a: ptr, csr
 cusparseXcoo2csr(handle: ptr, coo_row_ind: ptr, nnz: i32, m: i32, csr_sorted_row_ptr: ptr, idx_base: i32)
 cusparseXcsr2coo(handle: ptr, csr_sorted_row_ptr: ptr, nnz: i32, m: i32, coo_row_ind: ptr, idx_base: i32)
 cusparseXcsr2bsrNnz(handle: ptr, dir_a: i32, m: i32, n: i32, descr_a: ptr, csr_sorted_row_ptr_a: ptr,
-    csr_sorted_col_ind_a: ptr, block_dim: i32, descr_c: ptr, bsr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf)
+    csr_sorted_col_ind_a: ptr, block_dim: i32, descr_c: ptr, bsr_sorted_row_ptr_c: ptr,
+    nnz_total_dev_host_ptr: buf<i32>)
 cusparse{S,D,C,Z}csr2bsr(handle: ptr, dir_a: i32, m: i32, n: i32, descr_a: ptr, csr_sorted_val_a: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, block_dim: i32, descr_c: ptr, bsr_sorted_val_c: ptr,
     bsr_sorted_row_ptr_c: ptr, bsr_sorted_col_ind_c: ptr)
@@ -200,7 +206,7 @@ cusparse{S,D,C,Z}csr2gebsr_bufferSizeExt(handle: ptr, dir_a: i32, m: i32, n: i32
     &p_buffer_size: usize)
 cusparseXcsr2gebsrNnz(handle: ptr, dir_a: i32, m: i32, n: i32, descr_a: ptr, csr_sorted_row_ptr_a: ptr,
     csr_sorted_col_ind_a: ptr, descr_c: ptr, bsr_sorted_row_ptr_c: ptr, row_block_dim: i32, col_block_dim: i32,
-    nnz_total_dev_host_ptr: buf, p_buffer: ptr)
+    nnz_total_dev_host_ptr: buf<i32>, p_buffer: ptr)
 cusparse{S,D,C,Z}csr2gebsr(handle: ptr, dir_a: i32, m: i32, n: i32, descr_a: ptr, csr_sorted_val_a: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, descr_c: ptr, bsr_sorted_val_c: ptr,
     bsr_sorted_row_ptr_c: ptr, bsr_sorted_col_ind_c: ptr, row_block_dim: i32, col_block_dim: i32, p_buffer: ptr)
@@ -212,7 +218,7 @@ cusparse{S,D,C,Z}gebsr2gebsr_bufferSizeExt(handle: ptr, dir_a: i32, mb: i32, nb:
     col_block_dim_a: i32, row_block_dim_c: i32, col_block_dim_c: i32, &p_buffer_size: usize)
 cusparseXgebsr2gebsrNnz(handle: ptr, dir_a: i32, mb: i32, nb: i32, nnzb: i32, descr_a: ptr, bsr_sorted_row_ptr_a: ptr,
     bsr_sorted_col_ind_a: ptr, row_block_dim_a: i32, col_block_dim_a: i32, descr_c: ptr, bsr_sorted_row_ptr_c: ptr,
-    row_block_dim_c: i32, col_block_dim_c: i32, nnz_total_dev_host_ptr: buf, p_buffer: ptr)
+    row_block_dim_c: i32, col_block_dim_c: i32, nnz_total_dev_host_ptr: buf<i32>, p_buffer: ptr)
 cusparse{S,D,C,Z}gebsr2gebsr(handle: ptr, dir_a: i32, mb: i32, nb: i32, nnzb: i32, descr_a: ptr,
     bsr_sorted_val_a: ptr, bsr_sorted_row_ptr_a: ptr, bsr_sorted_col_ind_a: ptr, row_block_dim_a: i32,
     col_block_dim_a: i32, descr_c: ptr, bsr_sorted_val_c: ptr, bsr_sorted_row_ptr_c: ptr, bsr_sorted_col_ind_c: ptr,
@@ -237,29 +243,29 @@ cusparse{S,D,C,Z}csru2csr(handle: ptr, m: i32, n: i32, nnz: i32, descr_a: ptr, c
     csr_col_ind: ptr, info: ptr, p_buffer: ptr)
 cusparse{S,D,C,Z}csr2csru(handle: ptr, m: i32, n: i32, nnz: i32, descr_a: ptr, csr_val: ptr, csr_row_ptr: ptr,
     csr_col_ind: ptr, info: ptr, p_buffer: ptr)
-cusparse{S,D}pruneDense2csr_bufferSizeExt(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf,
+cusparse{S,D}pruneDense2csr_bufferSizeExt(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf<{f32,f64}>,
     descr_c: ptr, csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr,
     &p_buffer_size_in_bytes: usize)
-cusparseSpruneDense2csrNnz(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf, descr_c: ptr,
-    csr_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf, p_buffer: ptr)
-cusparseDpruneDense2csrNnz(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf, descr_c: ptr,
-    csr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf, p_buffer: ptr)
-cusparse{S,D}pruneDense2csr(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf, descr_c: ptr,
+cusparseSpruneDense2csrNnz(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf<f32>, descr_c: ptr,
+    csr_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf<i32>, p_buffer: ptr)
+cusparseDpruneDense2csrNnz(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf<f64>, descr_c: ptr,
+    csr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf<i32>, p_buffer: ptr)
+cusparse{S,D}pruneDense2csr(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, threshold: cbuf<{f32,f64}>, descr_c: ptr,
     csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, p_buffer: ptr)
 cusparse{S,D}pruneCsr2csr_bufferSizeExt(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr, csr_sorted_val_a: ptr,
-    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf, descr_c: ptr, csr_sorted_val_c: ptr,
-    csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, &p_buffer_size_in_bytes: usize)
+    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf<{f32,f64}>, descr_c: ptr,
+    csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, &p_buffer_size_in_bytes: usize)
 cusparse{S,D}pruneCsr2csrNnz(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr, csr_sorted_val_a: ptr,
-    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf, descr_c: ptr, csr_sorted_row_ptr_c: ptr,
-    nnz_total_dev_host_ptr: buf, p_buffer: ptr)
+    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf<{f32,f64}>, descr_c: ptr,
+    csr_sorted_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf<i32>, p_buffer: ptr)
 cusparse{S,D}pruneCsr2csr(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr, csr_sorted_val_a: ptr,
-    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf, descr_c: ptr, csr_sorted_val_c: ptr,
-    csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, p_buffer: ptr)
+    csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, threshold: cbuf<{f32,f64}>, descr_c: ptr,
+    csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, p_buffer: ptr)
 cusparse{S,D}pruneDense2csrByPercentage_bufferSizeExt(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, percentage: f32,
     descr_c: ptr, csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, info: ptr,
     &p_buffer_size_in_bytes: usize)
 cusparse{S,D}pruneDense2csrNnzByPercentage(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, percentage: f32,
-    descr_c: ptr, csr_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf, info: ptr, p_buffer: ptr)
+    descr_c: ptr, csr_row_ptr_c: ptr, nnz_total_dev_host_ptr: buf<i32>, info: ptr, p_buffer: ptr)
 cusparse{S,D}pruneDense2csrByPercentage(handle: ptr, m: i32, n: i32, a: ptr, lda: i32, percentage: f32, descr_c: ptr,
     csr_sorted_val_c: ptr, csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, info: ptr, p_buffer: ptr)
 cusparse{S,D}pruneCsr2csrByPercentage_bufferSizeExt(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr,
@@ -268,7 +274,7 @@ cusparse{S,D}pruneCsr2csrByPercentage_bufferSizeExt(handle: ptr, m: i32, n: i32,
     &p_buffer_size_in_bytes: usize)
 cusparse{S,D}pruneCsr2csrNnzByPercentage(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr, csr_sorted_val_a: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, percentage: f32, descr_c: ptr, csr_sorted_row_ptr_c: ptr,
-    nnz_total_dev_host_ptr: buf, info: ptr, p_buffer: ptr)
+    nnz_total_dev_host_ptr: buf<i32>, info: ptr, p_buffer: ptr)
 cusparse{S,D}pruneCsr2csrByPercentage(handle: ptr, m: i32, n: i32, nnz_a: i32, descr_a: ptr, csr_sorted_val_a: ptr,
     csr_sorted_row_ptr_a: ptr, csr_sorted_col_ind_a: ptr, percentage: f32, descr_c: ptr, csr_sorted_val_c: ptr,
     csr_sorted_row_ptr_c: ptr, csr_sorted_col_ind_c: ptr, info: ptr, p_buffer: ptr)

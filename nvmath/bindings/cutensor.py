@@ -131,12 +131,9 @@ class ComputeDesc:
 
     @staticmethod
     def _read(name: str) -> int:
-        symbol = "CUTENSOR_COMPUTE_DESC_" + name
+        address = _library.symbol("CUTENSOR_COMPUTE_DESC_" + name)
         if _library.substituted is not None:
-            return int(getattr(_library.substituted, symbol))
-        address = _library.opened().address(symbol)
-        if address is None:
-            raise _library.opened().missing(symbol)
+            return int(address)
         return ctypes.c_void_p.from_address(address).value or 0
 
     COMPUTE_16F = _constant("16F", "half precision")

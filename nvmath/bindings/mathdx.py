@@ -8,15 +8,15 @@ _ROWS = """
 @ libcommondx.h
 commondxCreateCode(&code: i64)
 commondxSetCodeOptionInt64(code: i64, option: i32, value: i64)
-commondxSetCodeOptionInt64s(code: i64, option: i32, count: usize, values: buf)
+commondxSetCodeOptionInt64s(code: i64, option: i32, count: usize, values: buf<i64>)
 commondxSetCodeOptionStr(code: i64, option: i32, value: str)
 commondxSetCodeOptionStrs(code: i64, option: i32, count: usize, values: str[])
 commondxGetCodeOptionInt64(code: i64, option: i32, &value: i64)
-commondxGetCodeOptionsInt64s(code: i64, option: i32, size: usize, array: buf)
+commondxGetCodeOptionsInt64s(code: i64, option: i32, size: usize, array: buf<i64>)
 commondxGetCodeLTOIRSize(code: i64, &size: usize)
 commondxGetCodeLTOIR(code: i64, size: usize, out: buf)
 commondx_get_code_num_ltoirs = commondxGetCodeNumLTOIRs(code: i64, &size: usize)
-commondxGetCodeLTOIRSizes(code: i64, size: usize, out: buf)
+commondxGetCodeLTOIRSizes(code: i64, size: usize, out: buf<usize>)
 commondx_get_code_ltoirs = commondxGetCodeLTOIRs(code: i64, size: usize, out: ptr[])
 commondxDestroyCode(code: i64)
 commondxStatusToStr(status: i32) -> str
@@ -37,18 +37,18 @@ commondxFunctionAbiToStr(abi: i32) -> str
 @ libmathdx.h
 mathdxGetVersion(&version: i32)
 mathdxGetVersionEx(&major: i32, &minor: i32, &patch: i32)
-mathdxGetPackageVersion(year: buf, month: buf, patch: buf)
+mathdxGetPackageVersion(year: buf<i32>, month: buf<i32>, patch: buf<i32>)
 mathdxGetCommit(&commit: str)
 @ libcublasdx.h
-cublasdxGetVersion(&major: i32, &minor: i32, patch: buf)
+cublasdxGetVersion(&major: i32, &minor: i32, patch: buf<i32>)
 cublasdxCreateDescriptor(&handle: i64)
 cublasdxSetOptionStr(handle: i64, option: i32, value: str)
 cublasdxSetOptionStrs(handle: i64, option: i32, count: usize, values: str[])
 cublasdxSetOperatorInt64(handle: i64, op: i32, value: i64)
 cublasdxSetOperatorInt64s(handle: i64, op: i32, count: usize, array: i64[])
 cublasdxCreateTensor(handle: i64, tensor_type: i32, &tensor: i64)
-cublasdxCreateTensorStrided(memory_space: i32, value_type: i32, ptr: buf, rank: i64, shape: buf, stride: buf,
-    &tensor: i64)
+cublasdxCreateTensorStrided(memory_space: i32, value_type: i32, ptr: buf, rank: i64, shape: buf<i64>,
+    stride: buf<i64>, &tensor: i64)
 cublasdxMakeTensorLike(input: i64, value_type: i32, &output: i64)
 cublasdxDestroyTensor(tensor: i64)
 cublasdxDestroyPipeline(pipeline: i64)
@@ -65,7 +65,7 @@ cublasdxFinalizePipelines(count: usize, array: i64[])
 cublasdxFinalize(count_tensors: usize, tensors: i64[], count_pipelines: usize, pipelines: i64[])
 cublasdxGetTensorTraitInt64(tensor: i64, trait: i32, &value: i64)
 cublasdxGetPipelineTraitInt64(pipeline: i64, trait: i32, &value: i64)
-cublasdxGetPipelineTraitInt64s(pipeline: i64, trait: i32, count: usize, array: buf)
+cublasdxGetPipelineTraitInt64s(pipeline: i64, trait: i32, count: usize, array: buf<i64>)
 cublasdxGetTensorTraitStrSize(tensor: i64, trait: i32, &size: usize)
 cublasdxGetPipelineTraitStrSize(pipeline: i64, trait: i32, &size: usize)
 cublasdxGetTensorTraitStr(tensor: i64, trait: i32, size: usize, value: buf)
@@ -85,8 +85,8 @@ cublasdxGetLTOIR(handle: i64, size: usize, lto: buf)
 cublasdxGetTraitStrSize(handle: i64, trait: i32, &size: usize)
 cublasdxGetTraitStr(handle: i64, trait: i32, size: usize, value: buf)
 cublasdxGetTraitInt64(handle: i64, trait: i32, &value: i64)
-cublasdxGetTraitInt64s(handle: i64, trait: i32, count: usize, array: buf)
-cublasdxGetTraitCommondxDataTypes(handle: i64, trait: i32, count: usize, array: buf)
+cublasdxGetTraitInt64s(handle: i64, trait: i32, count: usize, array: buf<i64>)
+cublasdxGetTraitCommondxDataTypes(handle: i64, trait: i32, count: usize, array: buf<i32>)
 cublasdxOperatorTypeToStr(op: i32) -> str
 cublasdxTraitTypeToStr(trait: i32) -> str
 cublasdxFinalizeCode(code: i64, handle: i64)
@@ -115,13 +115,13 @@ cublasdxFillModeToStr(mode: i32) -> str
 cublasdxSideToStr(side: i32) -> str
 cublasdxDiagToStr(diag: i32) -> str
 @ libcufftdx.h
-cufftdxGetVersion(&major: i32, &minor: i32, patch: buf)
+cufftdxGetVersion(&major: i32, &minor: i32, patch: buf<i32>)
 cufftdxCreateDescriptor(&handle: i64)
 cufftdxSetOptionStr(handle: i64, opt: i32, value: str)
 cufftdxSetOptionStrs(handle: i64, opt: i32, count: usize, values: str[])
 cufftdxIsSupported(handle: i64, &value: i32)
-cufftdxGetKnobInt64Size(handle: i64, num_knobs: usize, knobs_ptr: buf, &size: usize)
-cufftdxGetKnobInt64s(handle: i64, num_knobs: usize, knobs_ptr: buf, size: usize, values: buf)
+cufftdxGetKnobInt64Size(handle: i64, num_knobs: usize, knobs_ptr: buf<i32>, &size: usize)
+cufftdxGetKnobInt64s(handle: i64, num_knobs: usize, knobs_ptr: buf<i32>, size: usize, values: buf<i64>)
 cufftdxSetOperatorInt64(handle: i64, op: i32, value: i64)
 cufftdxSetOperatorInt64s(handle: i64, op: i32, count: usize, array: i64[])
 cufftdxGetLTOIRSize(handle: i64, &lto_size: usize)
@@ -129,7 +129,7 @@ cufftdxGetLTOIR(handle: i64, size: usize, lto: buf)
 cufftdxGetTraitStrSize(handle: i64, trait: i32, &size: usize)
 cufftdxGetTraitStr(handle: i64, trait: i32, size: usize, value: buf)
 cufftdxGetTraitInt64(handle: i64, trait: i32, &value: i64)
-cufftdxGetTraitInt64s(handle: i64, trait: i32, count: usize, array: buf)
+cufftdxGetTraitInt64s(handle: i64, trait: i32, count: usize, array: buf<i64>)
 cufftdxGetTraitCommondxDataType(handle: i64, trait: i32, &value: i32)
 cufftdxFinalizeCode(code: i64, handle: i64)
 cufftdxDestroyDescriptor(handle: i64)
@@ -167,7 +167,7 @@ curanddxTraitTypeToStr(trait: i32) -> str
 @ libcuranddx.h 0.4.2+
 curanddxFinalizeCodes(code: i64, count: usize, handles: i64[])
 @ libcusolverdx.h
-cusolverdxGetVersion(&major: i32, &minor: i32, patch: buf)
+cusolverdxGetVersion(&major: i32, &minor: i32, patch: buf<i32>)
 cusolverdxCreateDescriptor(&handle: i64)
 cusolverdxSetOptionStr(handle: i64, opt: i32, value: str)
 cusolverdxSetOptionStrs(handle: i64, opt: i32, count: usize, values: str[])
@@ -180,7 +180,7 @@ cusolverdxGetUniversalFATBIN(handle: i64, fatbin_size: usize, fatbin: buf)
 cusolverdxGetTraitStrSize(handle: i64, trait: i32, &size: usize)
 cusolverdxGetTraitStr(handle: i64, trait: i32, size: usize, value: buf)
 cusolverdxGetTraitInt64(handle: i64, trait: i32, &value: i64)
-cusolverdxGetTraitInt64s(handle: i64, trait: i32, count: usize, values: buf)
+cusolverdxGetTraitInt64s(handle: i64, trait: i32, count: usize, values: buf<i64>)
 cusolverdxFinalizeCode(code: i64, handle: i64)
 cusolverdxDestroyDescriptor(handle: i64)
 cusolverdxOperatorTypeToStr(op: i32) -> str
@@ -198,14 +198,14 @@ cusolverdxFinalizeCodes(code: i64, count: usize, handles: i64[])
 @ libcusolverdx.h 0.3.2+
 cusolverdxJobToStr(job: i32) -> str
 @ libnvcompdx.h 0.4.2+
-nvcompdxGetVersion(&major: i32, &minor: i32, patch: buf)
+nvcompdxGetVersion(&major: i32, &minor: i32, patch: buf<i32>)
 nvcompdxCreateDescriptor(&handle: i64)
 nvcompdxSetOperatorInt64(handle: i64, op: i32, value: i64)
 nvcompdxSetOperatorInt64s(handle: i64, op: i32, count: usize, array: i64[])
 nvcompdxSetOptionStr(handle: i64, opt: i32, value: str)
 nvcompdxSetOptionStrs(handle: i64, opt: i32, count: usize, values: str[])
 nvcompdxGetTraitInt64(handle: i64, trait: i32, &value: i64)
-nvcompdxGetTraitInt64s(handle: i64, trait: i32, count: usize, values: buf)
+nvcompdxGetTraitInt64s(handle: i64, trait: i32, count: usize, values: buf<i64>)
 nvcompdxGetTraitStrSize(handle: i64, trait: i32, &size: usize)
 nvcompdxGetTraitStr(handle: i64, trait: i32, size: usize, &value: char)
 nvcompdxGetLTOIRSize(handle: i64, &lto_size: usize)
@@ -220,9 +220,9 @@ nvcompdxTraitTypeToStr(trait: i32) -> str
 nvcompdxAlgorithmToStr(algo: i32) -> str
 nvcompdxDirectionToStr(dir: i32) -> str
 @ libcusolverdx.h 0.3.2-0.3.2
-cusolverdxGetTraitCommondxDataTypes(handle: i64, trait: i32, count: usize, array: buf)
+cusolverdxGetTraitCommondxDataTypes(handle: i64, trait: i32, count: usize, array: buf<i32>)
 @ libcuranddx.h -0.3.1
-curanddxSetOperatorDoubles(handle: i64, op: i32, count: usize, values: buf)
+curanddxSetOperatorDoubles(handle: i64, op: i32, count: usize, values: buf<f64>)
 """
 
 _ENUMS = """

@@ -1,6 +1,6 @@
 """MKL PARDISO (``mkl_pardiso.h``): sparse direct solvers on the CPU.
 
-Only ``pardiso_64`` is called: its integers have 64 bits whatever interface layer MKL was started with.
+The integers of ``pardiso_64`` have 64 bits whatever interface layer MKL was started with, those of ``pardiso`` as many as the layer says.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from nvmath.bindings._bind import Bindings
 _ROWS = """
 _pardiso = pardiso_64(pt: ptr, maxfct: ptr, mnum: ptr, mtype: ptr, phase: ptr, n: ptr, a: ptr, ia: ptr, ja: ptr,
     perm: ptr, nrhs: ptr, iparm: ptr, msglvl: ptr, b: ptr, x: ptr, error: ptr) -> void
+_pardiso_short = pardiso(pt: ptr, maxfct: ptr, mnum: ptr, mtype: ptr, phase: ptr, n: ptr, a: ptr, ia: ptr, ja: ptr,
+    perm: ptr, nrhs: ptr, iparm: ptr, msglvl: ptr, b: ptr, x: ptr, error: ptr) -> void
+_dasum = dasum(n: ptr, x: ptr, incx: ptr) -> f64
 _create_csr_float32 = mkl_sparse_s_create_csr_64(handle: ptr, base: i32, rows: i64, columns: i64, starts: ptr, ends: ptr,
     indices: ptr, values: ptr) -> i32
 _create_csr_float64 = mkl_sparse_d_create_csr_64(handle: ptr, base: i32, rows: i64, columns: i64, starts: ptr, ends: ptr,
@@ -85,11 +88,24 @@ def present() -> bool:
     return bool(_library.state["present"])
 
 
+def has_short() -> bool:
+    """Whether the integers of ``pardiso`` have 32 bits: the interface layer of MKL, which is the same for the whole process, decides that.
+
+    A number whose lower half is 1 and that is negative as a whole tells: the sum of so many elements is the first one, or 0.
+    """
+    if "short" not in _library.state:
+        known = present() and _library.has("pardiso") and _library.has("dasum")
+        one, element, halves = array("q", [1]), array("d", [1.0]), array("q", [1 - 2**32])
+        where = (values.buffer_info()[0] for values in (halves, element, one))
+        _library.state["short"] = known and sys.byteorder == "little" and _library._dasum(*where) == 1.0
+    return bool(_library.state["short"])
+
+
 _PHASE, _NRHS, _ERROR = 3, 5, 7
 
 
 class Pardiso:
-    """One matrix in PARDISO: its memory, its parameters, and calls of ``pardiso_64`` with as few conversions as possible.
+    """One matrix in PARDISO: its memory, its parameters, and calls with as few conversions as possible.
 
     Parameters
     ----------
@@ -97,6 +113,8 @@ class Pardiso:
         Type of the matrix, as in PARDISO.
     n : int
         Number of equations.
+    short : bool, default False
+        Whether integers have 32 bits and ``pardiso`` is called, for which :func:`has_short` must be true; else ``pardiso_64`` is.
 
     Attributes
     ----------
@@ -104,15 +122,17 @@ class Pardiso:
         The 64 parameters, which PARDISO reads and writes.
     """
 
-    __slots__ = ("_addresses", "_call", "_pt", "_scalars", "iparm")
+    __slots__ = ("_addresses", "_call", "_pt", "_scalars", "_short", "iparm")
 
-    def __init__(self, mtype: int, n: int) -> None:
-        self._pt, self.iparm = array("q", bytes(512)), array("q", bytes(512))
+    def __init__(self, mtype: int, n: int, *, short: bool = False) -> None:
+        kind = "i" if short else "q"
+        self._pt, self.iparm = array("q", bytes(512)), array(kind, [0]) * 64
         # maxfct, mnum, mtype, phase, n, nrhs, msglvl, error
-        self._scalars = array("q", [1, 1, mtype, 0, n, 1, 0, 0])
-        first = self._scalars.buffer_info()[0]
-        self._addresses = tuple(first + 8 * i for i in range(8))
+        self._scalars = array(kind, [1, 1, mtype, 0, n, 1, 0, 0])
+        first, size = self._scalars.buffer_info()[0], self._scalars.itemsize
+        self._addresses = tuple(first + size * i for i in range(8))
         self._call: Any = None
+        self._short = short
 
     def __call__(
         self, phase: int, a: int, ia: int, ja: int, perm: int = 0, nrhs: int = 1, b: int = 0, x: int = 0
@@ -124,7 +144,7 @@ class Pardiso:
         phase, nrhs : int
             As in PARDISO.
         a, ia, ja, perm, b, x : int
-            Addresses, or 0; integers have 64 bits.
+            Addresses, or 0; integers have 32 or 64 bits as was said.
 
         Raises
         ------
@@ -133,7 +153,7 @@ class Pardiso:
         """
         call = self._call
         if call is None:
-            call = self._call = _library._pardiso
+            call = self._call = _library._pardiso_short if self._short else _library._pardiso
         scalars = self._scalars
         scalars[_PHASE], scalars[_NRHS], scalars[_ERROR] = phase, nrhs, 0
         maxfct, mnum, mtype, phase_, n, nrhs_, msglvl, error = self._addresses

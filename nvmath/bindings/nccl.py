@@ -78,16 +78,16 @@ ncclSetEncryption(config: ptr)
 ncclParamBind(out: ptr, key: str)
 ncclParamGetI8(h: ptr, out: buf)
 ncclParamGetI16(h: ptr, out: buf)
-ncclParamGetI32(h: ptr, out: buf)
-ncclParamGetI64(h: ptr, out: buf)
+ncclParamGetI32(h: ptr, out: buf<i32>)
+ncclParamGetI64(h: ptr, out: buf<i64>)
 ncclParamGetU8(h: ptr, out: buf)
 ncclParamGetU16(h: ptr, out: buf)
-ncclParamGetU32(h: ptr, out: buf)
-ncclParamGetU64(h: ptr, out: buf)
+ncclParamGetU32(h: ptr, out: buf<u32>)
+ncclParamGetU64(h: ptr, out: buf<u64>)
 ncclParamGetStr(h: ptr, out: buf)
-ncclParamGet(h: ptr, out: buf, max_len: i32, len: buf)
-ncclParamGetParameter(key: str, &value: str, value_len: buf)
-ncclParamGetAllParameterKeys(table: buf, table_len: buf)
+ncclParamGet(h: ptr, out: buf, max_len: i32, len: buf<i32>)
+ncclParamGetParameter(key: str, &value: str, value_len: buf<i32>)
+ncclParamGetAllParameterKeys(table: buf, table_len: buf<i32>)
 ncclParamDumpAll() -> void
 @ nccl.h -2.29
 ncclResetDebugInit() -> void
@@ -198,11 +198,9 @@ def _join(c_name: str, nranks: int, comm_id: Any, rank: int, *config: Any) -> in
     data = bytes(comm_id)
     if len(data) != 128:
         raise ValueError(f"comm_id must have 128 bytes, got {len(data)}")
+    address = _library.symbol(c_name)
     if _library.substituted is not None:
-        return int(getattr(_library.substituted, c_name)(nranks, data, rank))
-    address = _library.opened().address(c_name)
-    if address is None:
-        raise _library.opened().missing(c_name)
+        return int(address(nranks, data, rank))
     communicator = ctypes.c_void_p()
     types = (ctypes.c_void_p, ctypes.c_int, _UniqueId, ctypes.c_int, *(ctypes.c_void_p for _ in config))
     function = ctypes.CFUNCTYPE(ctypes.c_int, *types)(address)

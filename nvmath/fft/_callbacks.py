@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -163,6 +163,9 @@ def normalise(spec: Any, phase: Phase, element_dtype: str) -> Callback | None:
     if isinstance(spec, dict):
         if "function" in spec:
             return _from_dict(spec, phase, element_dtype)
+        unknown = spec.keys() - {"ltoir", "size", "data"}
+        if unknown:
+            raise TypeError(_unknown(phase, unknown))
         spec = DeviceCallable(**spec)
     if isinstance(spec, DeviceCallable):
         return _from_device_callable(spec, phase, element_dtype)
@@ -171,12 +174,17 @@ def normalise(spec: Any, phase: Phase, element_dtype: str) -> Callback | None:
     return _from_dict({"function": spec}, phase, element_dtype)
 
 
+def _unknown(phase: Phase, unknown: Iterable[Any]) -> str:
+    return (
+        f"The dict for the {phase} holds {', '.join(sorted(map(repr, unknown)))}. It may hold 'function', 'data' and 'user_info_dtype', "
+        f"such as {phase}={{'function': f, 'data': array}}; or 'ltoir', 'size' and 'data', the fields of a DeviceCallable."
+    )
+
+
 def _from_dict(spec: dict[str, Any], phase: Phase, element: str) -> Callback:
     unknown = set(spec) - {"function", "data", "user_info_dtype"}
     if unknown:
-        raise TypeError(
-            f"The dict for the {phase} holds {sorted(unknown)}; it may hold function, data, user_info_dtype."
-        )
+        raise TypeError(_unknown(phase, unknown))
     data = callback_data(spec.get("data"))
     function = spec["function"]
     if isinstance(function, CompiledCallback):

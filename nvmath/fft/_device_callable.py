@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._core.keywords import explained_fields
+
 __all__ = ["DeviceCallable"]
 
 
+@explained_fields
 @dataclass
 class DeviceCallable:
     """A compiled callback and the address of the data that it gets.

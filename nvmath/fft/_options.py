@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Any, Final, Literal
 
 from .._core.errors import join
+from .._core.keywords import explained_fields
 from ..memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync
 
 
@@ -30,6 +31,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 
+@explained_fields
 @dataclass
 class FFTOptions:
     """Options of an FFT.

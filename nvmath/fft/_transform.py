@@ -8,6 +8,7 @@ from typing import Any
 from .._core import log
 from .._core.arrays import View, adapter_of
 from .._core.errors import InvalidStateError
+from .._core.keywords import explained
 from .._core.operation import Operation, ends
 from .._core.options import coerce_options
 from .._core.place import Cuda
@@ -75,6 +76,7 @@ class FFT(Operation):
     _names = ("operand",)
     _invalid = InvalidFFTState
 
+    @explained(options=FFTOptions)
     def __init__(
         self,
         operand: Any,
@@ -170,6 +172,7 @@ class FFT(Operation):
 
     # --- phases -------------------------------------------------------------------------------------------------------------------
 
+    @explained()
     def plan(
         self, *, prolog: Any = None, epilog: Any = None, stream: Any = None, direction: FFTDirection | None = None
     ) -> None:

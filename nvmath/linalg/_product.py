@@ -37,7 +37,7 @@ class Product(Operation):
         whole = getattr(self._plan_object, "whole", None)
         prepare(self, None if whole is None else whole())
 
-    def answered(self) -> int:
+    def _answered(self) -> int:
         return answered(self)
 
     def _used_beta(self, beta: Any) -> Any:

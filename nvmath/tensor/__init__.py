@@ -56,3 +56,7 @@ __all__ = [
     "tensor_qualifiers_dtype",
     "ternary_contraction",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._core.arrays import CONJ
+from .._core.keywords import explained
 from .._core.options import ExecutionCPU, ExecutionCUDA
 from ._contraction import Contraction
 from ._options import ContractionOptions
@@ -66,6 +67,7 @@ class BinaryContraction(Contraction):
     _count = 2
     _what = "A binary contraction"
 
+    @explained(options=ContractionOptions)
     def __init__(
         self,
         expr: str,
@@ -169,6 +171,7 @@ class TernaryContraction(Contraction):
     _what = "A ternary contraction"
     _reads: ClassVar[dict[str, int]] = {"a": CONJ, "b": CONJ, "c": CONJ}
 
+    @explained(options=ContractionOptions)
     def __init__(
         self,
         expr: str,

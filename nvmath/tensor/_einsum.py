@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -11,11 +12,13 @@ from typing import Any, Final
 
 from .._core import memory_limit
 from .._core.arrays import CONJ, View
+from .._core.keywords import explained
 from .._core.options import ExecutionCPU, ExecutionCUDA, coerce_options
 from .._core.place import Cuda
 from ..bindings import _cuda as driver
 from ._contraction import Contraction
 from ._expression import written
+from ._host_network import copied
 from ._network import Network, rounded, split
 from ._options import ContractionOptions
 from ._path import OPTIMAL_UP_TO, WAYS, MemoryLimitError, Path, find, to_positions
@@ -80,31 +83,42 @@ def path_of(problem: ContractionProblem, way: Any, limit: int) -> Path:
     ValueError
         The way is none, or no order keeps the intermediate results within the limit, in bytes.
     """
+    needed = []
+    for path in _candidates(problem, way, limit):
+        needed.append(_needed(problem, path))
+        if needed[-1][0] <= limit:
+            return path
+    least, nbytes = min(needed + [_needed(problem, path) for path in _candidates(problem, way, _ANY_SIZE)])
+    item = problem.dtype.itemsize
+    raise MemoryLimitError(
+        f"The intermediate results need {nbytes} bytes at a time, but the memory limit is {limit} bytes ({limit // item} elements of "
+        f"{problem.dtype}). Raise options.memory_limit to {least} bytes or more"
+        f"{'' if isinstance(way, str) else ', or give a path that needs less'}."
+    )
+
+
+def _needed(problem: ContractionProblem, path: Path) -> tuple[int, int]:
+    """The smallest limit that a path keeps, and the bytes of its buffer."""
+    if not path:
+        return 0, 0
+    network = split(problem, path)
+    return max(network.largest * problem.dtype.itemsize, network.nbytes - rounded(1) + 1, 0), network.nbytes
+
+
+def _candidates(problem: ContractionProblem, way: Any, limit: int) -> Iterator[Path]:
+    """Yield the path that is wanted, then those that need less memory where the caller gave none."""
     item = problem.dtype.itemsize
     inputs, output = [frozenset(tensor.modes) for tensor in problem.inputs], frozenset(problem.output.modes)
-    needed: list[int] = []
-
-    def fits(path: Path) -> bool:
-        network = split(problem, path) if path else Network((), 1, 0, 0)
-        needed.append(network.nbytes)
-        return network.largest * item <= limit and network.nbytes <= rounded(limit)
-
     try:
         path = find(inputs, output, problem.extents, way, limit // item)
     except MemoryLimitError:
-        if len(inputs) > OPTIMAL_UP_TO:
-            raise
-        path = find(inputs, output, problem.extents, "optimal", limit // item)
-    if fits(path):
-        return path
+        if way == "optimal" or len(inputs) > OPTIMAL_UP_TO:
+            return
+        yield from _candidates(problem, "optimal", limit)
+        return
+    yield path
     if isinstance(way, str):
-        for other in smaller(inputs, output, problem.extents, path, rounded(limit), lambda count: rounded(count * item)):
-            if fits(other):
-                return other
-    raise MemoryLimitError(
-        f"The intermediate results need {min(needed)} bytes at a time, but the memory limit is {limit}. Raise options.memory_limit"
-        f"{'' if isinstance(way, str) else ', or give a path that needs less'}."
-    )
+        yield from smaller(inputs, output, problem.extents, path, rounded(limit), lambda count: rounded(count * item))
 
 
 def _host_memory() -> int:
@@ -159,6 +173,7 @@ class Einsum(Contraction):
 
     _what = "An einsum"
 
+    @explained(options=ContractionOptions)
     def __init__(
         self,
         expression: Any,
@@ -205,7 +220,8 @@ class Einsum(Contraction):
         """In which order the operands are contracted, and what that costs."""
         self._check_valid()
         problem, path = self._problem, self._path
-        network = split(problem, path) if path else Network((), 1, 0, 0)
+        weighed = None if isinstance(self._place, Cuda) else copied
+        network = split(problem, path, weighed) if path else Network((), 1, 0, 0)
         every = prod(problem.extents)
         return EinsumInfo(
             to_positions(path, self._count),

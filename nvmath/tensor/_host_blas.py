@@ -52,7 +52,18 @@ def gemm(
         alpha, beta = (one.alpha, other.beta) if by_value else (alpha_ptr, beta_ptr)
         _seam.repeat(function, batch, strides, (*head, alpha, a, lda, b, ldb, beta, c, ldc))
 
-    return run_batch if batch else run if by_value else run_complex
+    unit, outer = Scalars(name), tuple(row[:-1] for row in strides)
+
+    def run_sums(a: int, b: int, c: int) -> None:
+        if one.alpha == 0:
+            nothing(c)
+            return
+        alpha, beta, add = (one.alpha, other.beta, 1.0) if by_value else (alpha_ptr, beta_ptr, unit.alpha_ptr)
+        _seam.repeat(function, batch[:-1], outer, (*head, alpha, a, lda, b, ldb, beta, c, ldc))
+        a, b = a + a_steps[-1], b + b_steps[-1]
+        _seam.repeat(function, (*batch[:-1], batch[-1] - 1), strides, (*head, alpha, a, lda, b, ldb, add, c, ldc))
+
+    return run_sums if step.sums else run_batch if batch else run if by_value else run_complex
 
 
 def is_gemv(step: Gemm) -> bool:

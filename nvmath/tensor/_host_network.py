@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .._core.kernels_host import scratch
+from ..bindings import _openblas
 from ._host import HostPlan
 from ._network import Network, NetworkPlan, split
 from ._path import Path
 from ._problem import ContractionProblem
 from ._scalars import Scalars
+from ._ttgt import lower
 
 _KEPT_NBYTES: Final = 1 << 20
 
@@ -59,8 +61,13 @@ class HostNetwork(NetworkPlan):
         self.block = None
 
 
+def copied(step: ContractionProblem) -> int:
+    """How much a step copies."""
+    return 0 if step.empty or step.vanishing else lower(step, _openblas.present()).moved
+
+
 def plan_for(problem: ContractionProblem, num_threads: int, scalars: Scalars, path: Path | None) -> Any:
     """Return a plan: along a path, or in one program."""
     if path and len(problem.inputs) > 2:
-        return HostNetwork(split(problem, path), num_threads, scalars)
+        return HostNetwork(split(problem, path, copied), num_threads, scalars)
     return HostPlan(problem, num_threads, scalars)

@@ -57,16 +57,20 @@ def _term(problem: ContractionProblem, number: int) -> str:
     return "".join(_labels(problem, problem.inputs[number]))
 
 
-def split(problem: ContractionProblem, path: Path) -> Network:
-    """Split a problem into steps along a path."""
+def split(problem: ContractionProblem, path: Path, cost: Callable[[ContractionProblem], int] | None = None) -> Network:
+    """Split a problem into steps along a path; with a cost, each intermediate result has the layout that suits its next step."""
     count = len(problem.inputs)
     tensors: dict[int, Tensor] = dict(enumerate(problem.inputs))
     pairs: list[tuple[ContractionProblem, tuple[int, int]]] = []
+    partners = dict([*path, *(pair[::-1] for pair in path)])
     for made, (x, y) in enumerate(path, count):
         a, b = tensors.pop(x), tensors.pop(y)
         last = made == count + len(path) - 1
         kept = set(problem.output.modes).union(*(tensor.modes for tensor in tensors.values()))
         target = problem.output if last else _between(problem, a, b, kept)
+        if cost is not None and not last and partners[made] in tensors:
+            layouts = target, _between(problem, a, b, kept, swapped=True)
+            target = min(layouts, key=lambda layout: cost(_next(problem, layout, partners[made], tensors)))
         pairs.append((_binary(problem, a, b, target, problem.addend if last else None), (x, y)))
         tensors[made] = target
     sizes = [prod(step.out_shape) * problem.dtype.itemsize for step, _ in pairs[:-1]]
@@ -78,13 +82,21 @@ def split(problem: ContractionProblem, path: Path) -> Network:
     return Network(steps, count, nbytes, max((prod(step.out_shape) for step, _ in pairs[:-1]), default=0))
 
 
-def _between(problem: ContractionProblem, a: Tensor, b: Tensor, kept: set[int]) -> Tensor:
-    """An intermediate result in the layout in which it comes out of a matrix product."""
+def _next(problem: ContractionProblem, made: Tensor, partner: int, tensors: dict[int, Tensor]) -> ContractionProblem:
+    """What is done with an intermediate result next."""
+    others = [tensor for number, tensor in tensors.items() if number != partner]
+    kept = set(problem.output.modes).union(*(tensor.modes for tensor in others))
+    target = _between(problem, made, tensors[partner], kept) if others else problem.output
+    return _binary(problem, made, tensors[partner], target, None)
+
+
+def _between(problem: ContractionProblem, a: Tensor, b: Tensor, kept: set[int], swapped: bool = False) -> Tensor:
+    """An intermediate result in a layout in which it comes out of a matrix product: the larger group first, or last if swapped."""
     shared = [mode for mode in a.modes if mode in kept and mode in b.modes]
     of_a = [mode for mode in a.modes if mode in kept and mode not in b.modes]
     of_b = [mode for mode in b.modes if mode in kept and mode not in a.modes]
     sizes = [prod(problem.extents[mode] for mode in group) for group in (of_a, of_b)]
-    modes = (*shared, *of_a, *of_b) if sizes[0] >= sizes[1] else (*shared, *of_b, *of_a)
+    modes = (*shared, *of_a, *of_b) if (sizes[0] >= sizes[1]) is not swapped else (*shared, *of_b, *of_a)
     return Tensor(modes, contiguous([problem.extents[mode] for mode in modes]), alignment=_ALIGNED)
 
 

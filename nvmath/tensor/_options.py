@@ -11,6 +11,7 @@ import numpy as np
 from .._core import memory_limit
 from .._core.dtypes import DType
 from .._core.errors import join
+from .._core.keywords import explained_fields
 from ..bindings import cutensor
 from ..memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync
 
@@ -103,6 +104,7 @@ class ComputeDesc:
         return 9
 
 
+@explained_fields
 @dataclass
 class ContractionOptions:
     """Options of a contraction.

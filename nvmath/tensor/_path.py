@@ -73,8 +73,7 @@ def size_of(modes: Iterable[int], extents: Sequence[int]) -> int:
 
 def _too_large(limit: int) -> MemoryLimitError:
     return MemoryLimitError(
-        f"No order of the pairs keeps every intermediate result within {limit} elements, which the memory limit allows. Raise "
-        "options.memory_limit."
+        f"No order of the pairs keeps every intermediate result within the memory limit, which allows {limit} elements."
     )
 
 

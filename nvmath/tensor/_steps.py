@@ -65,7 +65,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Gemm:
-    """target = a @ b for every index of the batch; the target is row-major."""
+    """target = a @ b for every index of the batch; the target is row-major, and the last mode of the batch is summed if it lacks that."""
 
     a: Matrix
     b: Matrix
@@ -74,6 +74,11 @@ class Gemm:
     n: int
     k: int
     batch: Ints
+
+    @property
+    def sums(self) -> bool:
+        """Whether the products of the last mode of the batch are added."""
+        return bool(self.batch) and self.target.batch[-1] == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,7 @@ class Program:
     work: DType
     direct: bool
     scaled: bool  # the last product applies alpha
+    moved: int  # elements copied, each weighted with how far the copy must step
 
     @property
     def scratch_nbytes(self) -> int:

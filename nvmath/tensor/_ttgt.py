@@ -23,8 +23,15 @@ _WORK: Final = {
 }  # fmt: skip
 _STEPPING: Final = 3
 """How much more a copy costs whose reads or writes are not next to each other."""
+_LOOPED_FROM: Final = 1 << 20
+"""Multiplications of one matrix product from which a loop over such products can pay: its threads have enough to do."""
 ROUNDED: Final = ("16F", "16BF", "TF32")
 """Compute types whose operands are rounded to fewer bits; the others are as good as the arithmetic of the CPU."""
+
+Orders = tuple[Ints, Ints, Ints]
+"""Of the rows, the columns and the summed modes of a matrix product, the fastest last."""
+Form = tuple[int, Orders, list[int]]
+"""Elements copied or added once more, the orders, and the summed mode that is looped over, if one is."""
 
 
 @dataclass(slots=True)
@@ -35,6 +42,7 @@ class _Lowering:
     first: int
     steps: list[Step] = field(default_factory=list)
     scratch: list[int] = field(default_factory=list)
+    moved: int = 0
 
     def extents(self, modes: Iterable[int]) -> Ints:
         return tuple(self.problem.extents[mode] for mode in modes)
@@ -107,16 +115,20 @@ class _Lowering:
         columns = [m for m in b.modes if m not in a.modes]
         if not self.conjugates:
             a, b = (self.copy(piece, _by_stride(piece)) if piece.conj else piece for piece in (a, b))
-        orders = self.best_orders(a, b, target, rows, columns, summed)
+        moved, orders = self.best_orders(a, b, target, rows, columns, summed)
+        looped: list[int] = []
+        if moved and self.conjugates and rows and columns:
+            moved, orders, looped = self.best_loop(a, b, target, rows, columns, summed, (moved, orders, looped))
+        self.moved += moved
         m_order, n_order, k_order = orders
-        a = self.as_matrix(a, batch, m_order, k_order)
-        b = self.as_matrix(b, batch, k_order, n_order)
+        a = self.as_matrix(a, [*batch, *looped], m_order, k_order)
+        b = self.as_matrix(b, [*batch, *looped], k_order, n_order)
         if target is None or self.matrix(target, m_order, n_order) is None:
             target = self.new((*batch, *m_order, *n_order))
-        self.emit(a, b, target, batch, orders)
+        self.emit(a, b, target, [*batch, *looped], orders)
         return target
 
-    def emit(self, a: Piece, b: Piece, target: Piece, batch: list[int], orders: tuple[Ints, Ints, Ints]) -> None:
+    def emit(self, a: Piece, b: Piece, target: Piece, batch: list[int], orders: Orders) -> None:
         m_order, n_order, k_order = orders
         batch = sorted(batch, key=lambda mode: -abs(target.stride(mode)))
         matrices = []
@@ -143,14 +155,14 @@ class _Lowering:
 
     def best_orders(
         self, a: Piece, b: Piece, target: Piece | None, rows: list[int], columns: list[int], summed: list[int]
-    ) -> tuple[Ints, Ints, Ints]:
-        """The orders of the rows, the columns and the summed modes for which the least must be copied."""
+    ) -> tuple[int, Orders]:
+        """How much must be copied at least, and in which orders of the rows, the columns and the summed modes."""
 
         def in_order_of(modes: list[int], *pieces: Piece | None) -> list[Ints]:
             orders = (tuple(m for m in _by_stride(piece) if m in modes) for piece in pieces if piece is not None)
             return list(dict.fromkeys(orders))
 
-        def cost(orders: tuple[Ints, Ints, Ints]) -> int:
+        def cost(orders: Orders) -> int:
             m, n, k = orders
             total = self.copy_cost(a, m, k) + self.copy_cost(b, k, n)
             if target is not None and self.matrix(target, m, n) is None:
@@ -158,7 +170,21 @@ class _Lowering:
             return total
 
         choices = product(in_order_of(rows, a, target), in_order_of(columns, b, target), in_order_of(summed, a, b))
-        return min(choices, key=cost)
+        return min(((cost(orders), orders) for orders in choices), key=lambda choice: choice[0])
+
+    def best_loop(
+        self, a: Piece, b: Piece, target: Piece | None, rows: list[int], columns: list[int], summed: list[int], plain: Form
+    ) -> Form:
+        """Leave out copies by adding the products for each index of one summed mode, where to add costs less than to copy."""
+        best, area = plain, self.size(rows) * self.size(columns)
+        batch = self.size(mode for mode in a.modes if mode in b.modes and mode not in summed)
+        for mode in summed:
+            rest = [other for other in summed if other != mode]
+            if area * self.size(rest) >= _LOOPED_FROM:
+                moved, orders = self.best_orders(a, b, target, rows, columns, rest)
+                moved += (self.problem.extents[mode] - 1) * area * batch
+                best = min(best, (moved, orders, [mode]), key=lambda form: form[0])
+        return best
 
     def copy_cost(self, piece: Piece, rows: Ints, columns: Ints) -> int:
         """What it costs to make a matrix of a piece: nothing, its size, or more where the copy must step through memory."""
@@ -215,6 +241,12 @@ def lower(problem: ContractionProblem, conjugates: bool) -> Program:
     conjugates : bool
         Whether matrix products conjugate their operands without a copy.
     """
+    turns = (False, True) if len(problem.inputs) == 3 else (False,)
+    return min((_lowered(problem, conjugates, turned) for turned in turns), key=lambda program: program.moved)
+
+
+def _lowered(problem: ContractionProblem, conjugates: bool, turned: bool) -> Program:
+    """The program; of three operands, the product of the first two is made transposed if it is to be turned."""
     work = DTYPES[_WORK.get((problem.dtype.name, problem.compute), problem.dtype.name)]
     first = len(problem.inputs) + (problem.addend is not None)
     lowering = _Lowering(problem, conjugates, work, first)
@@ -229,6 +261,7 @@ def lower(problem: ContractionProblem, conjugates: bool) -> Program:
         if len(pieces) == 3:
             x, y, z = _best_pair(lowering, pieces, kept)
             x, y = lowering.reduce(x, {*y.modes, *z.modes, *kept}), lowering.reduce(y, {*x.modes, *z.modes, *kept})
+            x, y = (y, x) if turned else (x, y)
             pieces = [lowering.pair(x, y, {*z.modes, *kept}, None), z]
         # A sum of products goes to the result directly; an addend may be the result, so a plain product must not.
         wanted = target if problem.addend is None or _sums(pieces, kept) else None
@@ -239,7 +272,7 @@ def lower(problem: ContractionProblem, conjugates: bool) -> Program:
         lowering.steps.append(Finish(result.buffer, tuple(result.stride(mode) for mode in output.modes), scaled))
     elif not scaled:
         lowering.steps.append(Finish(OUT, output.strides, False))
-    return Program(tuple(lowering.steps), tuple(lowering.scratch), first, work, direct and scaled, scaled)
+    return Program(tuple(lowering.steps), tuple(lowering.scratch), first, work, direct and scaled, scaled, lowering.moved)
 
 
 def _sums(pieces: list[Piece], kept: set[int]) -> bool:

@@ -387,6 +387,40 @@ def test_the_number_of_threads(threads):
     assert_solves(a, direct_solver(a, b, execution=ExecutionCPU(num_threads=threads)), b)
 
 
+@pytest.mark.parametrize(
+    ("n", "columns", "factorize", "solve"),
+    [
+        (100, 1, None, None),  # OpenBLAS takes one thread by itself
+        (256, 1, 1, None),
+        (500, 500, 3, 3),
+        (256, 2000, 1, 4),
+        (700, 1, None, None),  # worth all of them
+    ],
+)
+def test_a_system_gets_as_many_threads_as_its_work_is_worth(monkeypatch, n, columns, factorize, solve):
+    monkeypatch.setattr(_host, "available_threads", lambda: 8)
+    with DirectSolver(np.eye(n), np.ones((n, columns)), execution=ExecutionCPU(num_threads=8)) as solver:
+        solver.plan()
+        plan = solver._plan_object
+    limits = (factorize, solve) if plan.library.where.numpys else (None, None)  # only NumPy's OpenBLAS can be told
+    assert (plan.limit, plan.solve_limit) == limits
+
+
+def test_the_condition_of_good_positive_definite_matrices_is_not_estimated(monkeypatch):
+    rng = np.random.default_rng(12)
+    root = numbers(rng, (3, 128, 128), "float32") + 2 * 128**0.5 * np.eye(128, dtype="float32")
+    a, b = root @ root.mT, numbers(rng, (3, 128, 1), "float32")
+    examined, examine = [], _host._condition.inverse_norm
+    monkeypatch.setattr(_host._condition, "inverse_norm", lambda *args: examined.append(args) or examine(*args))
+    solve = lambda: direct_solver(a, b, options={"assume_a": "pos"}, execution="cpu")  # noqa: E731
+    assert_solves(a, solve(), b)
+    assert examined == []
+    a[1] = np.diag(np.logspace(0, -9, 128))
+    with pytest.warns(IllConditionedWarning, match=r"a\[1\] is ill-conditioned"):
+        solve()
+    assert len(examined) == 1
+
+
 # --- the stateful class ---------------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -319,6 +320,20 @@ def test_float32_is_float32(rng):
     a, b = rng.standard_normal((64, 512)).astype("f"), rng.standard_normal((512, 64)).astype("f")
     reference = a.astype(float) @ b
     assert np.linalg.norm(matmul(a, b) - reference) / np.linalg.norm(reference) < 1e-6
+
+
+def test_many_small_products_overflow_without_a_warning(rng):
+    a = rng.standard_normal((50, 4, 4))
+    a[7] = 1e200
+    with Matmul(a, a, execution="cpu") as product, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        product.plan()
+        first, second = product.execute(), product.execute()
+    assert np.isinf(first[7]).all()
+    assert first.flags.c_contiguous
+    assert not np.shares_memory(first, second)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(first, np.matmul(a, a))
 
 
 def test_many_batches():

@@ -127,6 +127,18 @@ def test_the_singular_one_is_named() -> None:
         direct_solver(a, [np.ones(2), np.array([1.0, 2])], execution="cpu")
 
 
+def test_one_error_names_all_that_failed() -> None:
+    singular, fine, bad = csr([[1, 1], [1, 1]]), csr(np.eye(2)), csr([[1, np.nan], [0, 1]])
+    with pytest.raises(SingularSystemError) as caught:
+        direct_solver([singular, fine, bad], [np.ones(2)] * 3, execution="cpu")
+    text = str(caught.value)
+    assert text.startswith("System 0 of the batch: The matrix a is singular")
+    assert "System 1" not in text
+    assert text.endswith("System 2 of the batch: The matrix a has infinities or NaN.")
+    with pytest.raises(SingularSystemError, match=r"System 3 of the batch: .* 2 more systems of the batch failed\.$"):
+        direct_solver([bad] * 6, [np.ones(2)] * 6, execution="cpu")
+
+
 def test_information() -> None:
     a = [csr(np.diag([1.0, -2, 3])), csr(np.diag([1.0, 2, -4]))]
     kind = {"sparse_system_type": "symmetric"}

@@ -240,6 +240,26 @@ def test_large_matrices_that_are_not_definite_are_refused(kind: str) -> None:
         assert abs(a @ x - b).max() < 1e-9
 
 
+@pytest.mark.parametrize("kind", ["SPD", "HPD"])
+@pytest.mark.parametrize("n", [2, 3, 7, 30, 120, 400])
+def test_one_eigenvalue_that_is_a_little_negative_is_enough(kind: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    for density in (1 / n, min(1.0, 4 / n), min(1.0, 15 / n)):
+        a = sp.random_array((n, n), density=density, rng=rng, data_sampler=lambda size: rng.standard_normal(size))
+        if kind == "HPD":
+            a = a + 1j * sp.random_array((n, n), density=density, rng=rng)
+        a = sp.csr_array(a @ a.conj().T + sp.eye_array(n))
+        values = np.linalg.eigvalsh(a.toarray())
+        b, options = np.ones(n, a.dtype), {"sparse_system_type": kind}
+        for distance, definite in ((1e-7, False), (-1e-7, True)):
+            moved = sp.csr_array(a - (values[0] + distance * values[-1]) * sp.eye_array(n))
+            if definite:
+                assert_solves(moved, direct_solver(moved, b, options=options, execution="cpu"), b, 10_000)
+            else:
+                with pytest.raises(SingularSystemError, match="not positive definite"):
+                    direct_solver(moved, b, options=options, execution="cpu")
+
+
 @pytest.mark.parametrize("code", [1, 10, 17, 19, 53, -4])
 def test_whatever_code_says_that_a_matrix_is_not_definite(
     code: int, sparse_library: str, monkeypatch: pytest.MonkeyPatch

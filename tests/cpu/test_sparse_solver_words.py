@@ -48,6 +48,18 @@ def test_kinds_and_views_have_names(kind: DirectSolverMatrixType, write: Any) ->
 
 
 @pytest.mark.parametrize(
+    ("word", "a"), [("gen", COMPLEX), ("sym", REAL), ("her", COMPLEX + COMPLEX.conj().T), ("pos", COMPLEX @ COMPLEX.conj().T),
+                    ("positive definite", REAL @ REAL), ("Pos", REAL @ REAL)],
+)  # fmt: skip
+def test_words_of_scipy_and_of_dense_solvers_will_do(word: str, a: Any) -> None:
+    a = sp.csr_array(a)
+    x = direct_solver(a, B.astype(a.dtype), options={"sparse_system_type": word}, execution="cpu")
+    np.testing.assert_allclose(a @ x, B, rtol=1e-12)
+    dense = nvmath.linalg.DirectSolverOptions(assume_a=word.lower())
+    assert (dense.assume_a != "general") == (DirectSolverOptions(sparse_system_type=word).sparse_system_type != 0)
+
+
+@pytest.mark.parametrize(
     ("setting", "text", "member"),
     [
         ("reordering_algorithm", "nested-dissection", DirectSolverReorderingAlg.NESTED_DISSECTION),

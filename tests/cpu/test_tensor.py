@@ -1,6 +1,7 @@
 """Any contraction of any arrays that a package can express is right on the CPU, whichever BLAS serves."""
 
 import logging
+import re
 import threading
 
 import numpy as np
@@ -13,7 +14,7 @@ from tensor_cases import CHECKS, cases, examples
 
 import nvmath
 from nvmath.bindings import _openblas
-from nvmath.tensor import BinaryContraction, binary_contraction, ternary_contraction
+from nvmath.tensor import BinaryContraction, TernaryContraction, binary_contraction, ternary_contraction
 
 frameworks = pytest.mark.parametrize("framework", params(HOST))
 counts = pytest.mark.parametrize("count", [2, 3])
@@ -398,3 +399,40 @@ def test_out_after_a_release_without_checks() -> None:
         contraction.execute()
         np.testing.assert_array_equal(third, frame)
     np.testing.assert_array_equal(frame[1:3, 1:5:2], a @ a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("expression", ["abc,bda->dc", "xabc,xbda->xdc", "xabc,bxda->dxc", "abce,bdae->dc", "abc,bda->cd"])
+def test_sums_that_no_matrix_product_reads_in_one_go(expression: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The products for each index are added, with factors and an addend, and without copies where one mode is in the way."""
+    monkeypatch.setattr("nvmath.tensor._ttgt._LOOPED_FROM", 1)
+    rng = np.random.default_rng(7)
+    extents = {"a": 30, "b": 3, "c": 4, "d": 5, "e": 2, "x": 3}
+    first, second, result = re.split(",|->", expression)
+    a, b, c = (rng.standard_normal([extents[label] for label in term]).astype(dtype) for term in (first, second, result))
+    if dtype.startswith("complex"):
+        a, b = a * np.dtype(dtype).type(1 + 2j), b * np.dtype(dtype).type(2 - 1j)
+    wanted = np.einsum(expression, a.astype("complex128"), b.astype("complex128"))
+    near = {"rtol": 0, "atol": (1e-4 if dtype in ("float32", "complex64") else 1e-12) * np.abs(wanted).max()}
+    with BinaryContraction(expression, a, b, c=c, execution="cpu") as contraction:
+        contraction.plan()
+        if _openblas.present():
+            assert contraction._plan_object.program.steps[-1].sums
+        for alpha, beta in ((1, 0), (2, -3), (0, 1)):
+            np.testing.assert_allclose(contraction.execute(alpha=alpha, beta=beta), alpha * wanted + beta * c, **near)
+    out = np.full_like(c, np.nan)
+    with BinaryContraction(expression, a, b, out=out, execution="cpu") as contraction:
+        contraction.plan()
+        contraction.execute()
+    np.testing.assert_allclose(out, wanted, **near)
+
+
+@pytest.mark.parametrize("expression", ["ij,jkl,lm->ikm", "jkl,ij,lm->ikm", "lm,ij,jkl->ikm"])
+def test_the_product_of_the_first_two_of_three_has_the_layout_that_the_last_product_reads(expression: str) -> None:
+    rng = np.random.default_rng(8)
+    extents = dict(zip("ijklm", (4, 5, 6, 7, 8), strict=True))
+    operands = [rng.random([extents[label] for label in term]) for term in expression.partition("->")[0].split(",")]
+    with TernaryContraction(expression, *operands, execution="cpu") as contraction:
+        contraction.plan()
+        assert "Copy" not in contraction._plan_object.description
+        np.testing.assert_allclose(contraction.execute(), np.einsum(expression, *operands), rtol=1e-13)

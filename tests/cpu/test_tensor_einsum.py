@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,6 +149,35 @@ def test_the_memory_limit_changes_the_path_or_is_told() -> None:
             einsum("ab,bc,cd,de->ae", x, x, x, x, optimize=way, options={"memory_limit": 100}, execution="cpu")
     with pytest.raises(ValueError, match="memory limit is 3300"):
         einsum("ab,bc,cd,de->ae", x, x, x, x, optimize=[(0, 1), (0, 1), (0, 1)], options={"memory_limit": 3300}, execution="cpu")
+
+
+@pytest.mark.parametrize("way", ["auto", "greedy", [(0, 1), (0, 1), (0, 1)]])
+@pytest.mark.parametrize("limit", [0, 100, 3000])
+def test_the_error_of_the_memory_limit_names_the_smallest_that_works(way: Any, limit: int) -> None:
+    x = np.ones((20, 20))
+
+    def run(limit: int) -> Any:
+        return einsum("ab,bc,cd,de->ae", x, x, x, x, optimize=way, options={"memory_limit": limit}, execution="cpu")
+
+    with pytest.raises(ValueError, match=rf"limit is {limit} bytes \({limit // 8} elements of float64\)") as refused:
+        run(limit)
+    named = re.search(r"Raise options.memory_limit to (\d+) bytes or more", str(refused.value))
+    assert named
+    least = int(named[1])
+    assert run(least)[0, 0] == 20**3
+    with pytest.raises(ValueError, match=f"limit is {least - 1} bytes"):
+        run(least - 1)
+
+
+def test_intermediate_results_have_the_layout_that_the_next_step_reads() -> None:
+    rng = np.random.default_rng(6)
+    a, b, c = rng.random((4, 5)), rng.random((5, 6, 7)), rng.random((7, 8))
+    for path in ([(0, 1), (0, 1)], [(1, 2), (0, 1)]):
+        with Einsum("ij,jkl,lm->ikm", a, b, c, optimize=path, execution="cpu") as network:
+            network.plan()
+            assert "Copy" not in network._plan_object.description
+            assert "Finish" not in network._plan_object.description
+            np.testing.assert_allclose(network.execute(), np.einsum("ij,jkl,lm->ikm", a, b, c), rtol=1e-13)
 
 
 def test_layout_of_the_result() -> None:

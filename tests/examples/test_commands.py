@@ -66,7 +66,9 @@ def test_info_names_every_library_once(capsys):
     assert main(["info"]) == 0
     served, _, others = capsys.readouterr().out.partition("for nvmath.bindings only\n")
     assert others
-    for line in others.splitlines():
-        assert "missing: " in line or line.split()[-1] not in served.split(), line
+    there, _, missing = others.partition("missing\n")
+    for line in there.splitlines():
+        assert line.split()[-1] not in served.split(), line
     assert "cuRAND" in others
-    assert "pip install nvidia-curand" in others or "libcurand" in others
+    assert not missing or "to install them\n" in missing
+    assert " nvidia-curand " in missing or "libcurand" in there

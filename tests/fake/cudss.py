@@ -16,6 +16,7 @@ from nvmath.bindings._bind import substitute
 from nvmath.sparse.advanced import _cudss_handle
 
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
+MEMORY_ESTIMATES = 13
 
 
 class FakeCudss:
@@ -29,6 +30,7 @@ class FakeCudss:
         self.analysed: dict[int, int] = {}  # the streams of analyses
         self.next = 0x9000
         self.handles = 0
+        self.permanent = 0  # bytes of factors
 
     def current_device(self) -> int | None:
         return self.cuda.current_device()
@@ -52,6 +54,8 @@ class FakeCudss:
     def cudssDataGet(self, handle: int, data: int, number: int, buffer: int, nbytes: int, written: Any) -> None:
         self.cuda.identity(self.streams[handle])
         ctypes.memset(buffer, 0, nbytes)
+        if number == MEMORY_ESTIMATES:
+            ctypes.c_uint64.from_address(buffer).value = self.permanent
 
     @recorded
     def cudssDataDestroy(self, handle: int, data: int) -> None:

@@ -171,7 +171,7 @@ class FakeCuda:
     """The driver: attributes are named like the C functions, see `nvmath.bindings._bind.substitute`."""
 
     def __init__(self, trace: Trace, devices: int = 1) -> None:
-        self.trace, self.devices = trace, devices
+        self.trace, self.devices, self.total_nbytes = trace, devices, 80 << 30
         self.cuda = self
         self.order = Order()
         self.memory: dict[int, Memory] = {}
@@ -364,6 +364,9 @@ class FakeCuda:
     @recorded
     def cuDevicePrimaryCtxRetain(self, device: int) -> int:
         return 0x1000 + device
+
+    def cuDeviceTotalMem_v2(self, device: int) -> int:
+        return self.total_nbytes
 
     def cuMemGetInfo_v2(self) -> tuple[int, int]:
         return 3 << 30, 80 << 30

@@ -31,12 +31,12 @@ def libraries(gpu, monkeypatch):
     monkeypatch.setattr(_cuda, "download", read)
     solver, blas = FakeCusolver(gpu.trace, gpu.cuda), FakeCublas(gpu.trace, gpu.cuda)
     for pool in (_handles.SOLVERS, _handles.BLAS):
-        pool.after_fork()
+        pool._after_fork()
     with substitute("cusolver", solver), substitute("cublas", blas):
         yield solver, blas
         nvmath.plan_cache.clear()
     for pool in (_handles.SOLVERS, _handles.BLAS):
-        pool.after_fork()
+        pool._after_fork()
 
 
 @pytest.fixture(params=["one", "batch", "sequence"])

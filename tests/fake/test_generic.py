@@ -314,7 +314,7 @@ def test_sequences(gpu, blas, operands):
 def test_a_forked_child_forgets_the_handles_of_its_parent(gpu, blas, operands):
     a, b, _ = operands
     matmul(a, b)
-    _handles._heir.after_fork()
+    _handles._heir._after_fork()
     gc.collect()
     place.reap()
     assert blas.stream_of.pop(1) == 0  # not destroyed: it is the parent's

@@ -376,3 +376,37 @@ def test_a_one_call_that_was_captured_keeps_the_memory_of_its_steps(gpu, lt):
     graph.replay(stream)
     gpu.end_graphs()
     del result
+
+
+@pytest.mark.parametrize("how", ["one call", "execute", "out"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize("k", [0, 1, 32])
+@pytest.mark.parametrize("epilog", ["bgrada", "bgradb"])
+def test_sums_go_to_the_array_that_is_returned(gpu, lt, monkeypatch, epilog, k, batch, how):
+    """Whether the library sums up or, for alpha = 0 and k = 1, our kernel; and whatever the kept plan did before."""
+    written = []
+    product_of = FakeCublasLt.cublasLtMatmul
+
+    def noting_sum(self, operands, source, output, stream):
+        written.append(output)
+
+    def noting_product(self, handle, desc, *rest):
+        written.extend([self.bias[desc]] if desc in self.bias else [])
+        product_of(self, handle, desc, *rest)
+
+    monkeypatch.setattr(_finish._Sum, "__call__", noting_sum)
+    monkeypatch.setattr(FakeCublasLt, "cublasLtMatmul", noting_product)
+    a, b = gpu.array((*batch, 64, k), "float32"), gpu.array((*batch, k, 48), "float32")
+    out = gpu.array((*batch, 64, 48), "float32") if how == "out" else None
+    kept = []  # so that no address comes again
+    with Matmul(a, b) as product:
+        product.plan(epilog=epilog)
+        for alpha in (0.0, 2.0, 0.0, 0.0, None, 0.5, -1.0, 0.0, 1.0):
+            written.clear()
+            if how == "execute":
+                product.reset_operands(alpha=1.0 if alpha is None else alpha)
+                _, sums = product.execute()
+            else:
+                _, sums = matmul(a, b, alpha=alpha, epilog=epilog, out=out)
+            assert written == [sums[epilog].ptr]
+            kept.append(sums)

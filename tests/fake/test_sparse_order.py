@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +17,7 @@ from fake.machine import Machine
 
 from nvmath._core import place
 from nvmath._core.arrays import adapter_of
+from nvmath.bindings import cudss
 from nvmath.sparse.advanced import DirectSolverOptions
 from nvmath.sparse.advanced._config import CudssConfig
 from nvmath.sparse.advanced._cuda_matrix import DeviceMatrix
@@ -28,7 +29,9 @@ from nvmath.sparse.advanced._problem import specify
 class Systems:
     """What DirectSolver does with operands in GPU memory and blocking="auto"; patterns are read from host memory."""
 
-    def __init__(self, made: Machine, form: str = "csr", batch: int = 1, handle: int | None = None) -> None:
+    def __init__(
+        self, made: Machine, planned: int, form: str = "csr", batch: int = 1, handle: int | None = None
+    ) -> None:
         self.made, self.options = made, DirectSolverOptions(handle=handle)
         a = sp.csr_array(4.0 * np.eye(3) + np.eye(3, k=1)).asformat(form)
         self.stored, _ = take_all([a] * batch)
@@ -39,7 +42,7 @@ class Systems:
         self.config = CudssConfig(False)
         needed = SimpleNamespace(
             _problem=self.problems[1], options=self.options, _place=place.cuda(0), _adapter=made.package, _config=self.config,
-            _asked=None, blocking=False,
+            _asked=None, blocking=False, _planned_on=planned,
         )  # fmt: skip
         self.plan = make_plan(needed)
 
@@ -77,12 +80,12 @@ class Systems:
 
 
 @contextmanager
-def systems(**keywords: Any) -> Iterator[tuple[Machine, FakeCudss, Systems, int, int]]:
-    """Systems on a machine with two streams."""
+def systems(planned: int | None = None, **keywords: Any) -> Iterator[tuple[Machine, FakeCudss, Systems, int, int]]:
+    """Systems on a machine with two streams, planned on the first of them or on a given one."""
     analyse = DeviceMatrix.analyse
     with gpu() as (made, seen), pytest.MonkeyPatch.context() as patch:
         one, other = made.stream(), made.stream()
-        solver = Systems(made, **keywords)
+        solver = Systems(made, one if planned is None else planned, **keywords)
         host = solver.addresses  # for the transpose as well
         patch.setattr(DeviceMatrix, "analyse", lambda matrix, ptrs, stream, _: analyse(matrix, ptrs, stream, host))
         yield made, seen, solver, one, other
@@ -114,6 +117,106 @@ def test_one_event_orders_all_systems_of_a_batch() -> None:
         own = solver.plan._order.stream
         assert made.streams_of("cuEventRecord") == [one, own, other, own]
         assert made.streams_of("cuStreamWaitEvent") == [own, one, own, other]
+
+
+@pytest.mark.parametrize("name", ["cudssMatrixCreateDn", "cuLaunchKernel"])
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("trans", ["N", "T"])
+def test_a_solution_that_failed_leaves_nothing_that_the_next_one_reads(name: str, at: int, trans: str) -> None:
+    with systems() as (made, seen, solver, one, _other):
+        pointed: dict[int, int] = {}
+
+        def create(rows: int, columns: int, ld: int, ptr: int, *rest: int) -> int:
+            number = seen._make("cudssMatrixCreateDn")
+            pointed[number] = ptr
+            return number
+
+        seen.cudssMatrixCreateDn, seen.cudssMatrixSetValues = create, pointed.__setitem__
+        solver.ready(one)
+        error = cudss.cuDSSError(5) if "dss" in name else CudaError(2)
+        made.fail(name, at, error)
+        other = solver.results[3].ptr
+        with suppress(CudaError, cudss.cuDSSError):
+            solver.plan.launch(solver.problems[5], trans, {})(*solver.ptrs, other, one)
+        error.__traceback__ = None  # it keeps the plan
+        made.trace.faults.clear()
+        made.forget()
+        solver.solve(one, trans, 5)
+        x, b = made.trace.calls("cudssExecute")[-1].args[5:]
+        assert (pointed[x], pointed[b]) == (solver.results[5].ptr, solver.ptrs[3])
+        assert solver.plan.residual({}) == 0
+
+
+# --- planned on the default stream ------------------------------------------------------------------------------------------------
+
+DEFAULT = 0
+
+
+def test_on_the_default_stream_a_solution_is_two_launches_and_an_event() -> None:
+    with systems(DEFAULT) as (made, _, solver, _one, _other):
+        solver.ready(DEFAULT)
+        solver.solve(DEFAULT)
+        made.forget()
+        solver.solve(DEFAULT)
+        assert [call.name for call in made.trace] == [
+            "cuStreamIsCapturing",
+            "cudssExecute",
+            "cuLaunchKernel",
+            "cuEventRecord",
+        ]
+        assert made.streams_of("cudssExecute", "cuLaunchKernel", "cuEventRecord") == [DEFAULT] * 3
+        assert solver.plan._order.stream == DEFAULT
+
+
+@pytest.mark.parametrize("form", ["csr", "coo"])
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("columns", [1, 5])
+def test_other_streams_wait_for_the_default_stream_and_it_for_them(
+    form: str, batch: int, trans: str, columns: int
+) -> None:
+    with systems(DEFAULT, form=form, batch=batch) as (made, _, solver, one, other):
+        solver.ready(DEFAULT)
+        for stream in (one, DEFAULT, other, one, DEFAULT, DEFAULT, other):
+            solver.solve(stream, trans)
+            solver.solve(stream, trans, columns)
+            assert made.trace.hazards == []
+        solver.phase("factorize", other)
+        solver.solve(one, trans)
+        solver.phase("analyse", other)
+        made.forget()
+        solver.phase("factorize", one)
+        assert made.streams_of("cuStreamWaitEvent") == [DEFAULT, one]
+
+
+@pytest.mark.parametrize("last", [0, 1])
+@pytest.mark.parametrize("blocking", [False, True])
+def test_memory_goes_during_a_capture(last: int, blocking: bool) -> None:
+    """To wait for the default stream would end the capture of a stream that is blocking towards it."""
+    with systems(DEFAULT, form="coo") as (made, _, solver, one, other):
+        solver.ready(DEFAULT)
+        solver.solve((DEFAULT, one)[last])
+        solver.plan.close()
+        with made.capture(other, blocking=blocking) as graph:
+            place.reap()
+            assert graph.broken == ""
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_what_would_end_a_capture_is_refused(which: int) -> None:
+    with systems(DEFAULT) as (made, seen, solver, one, other):
+        solver.ready(DEFAULT)
+        queued = len(seen.phases)
+        with made.capture(other, blocking=True) as graph:
+            for call in (
+                lambda: solver.solve((DEFAULT, one)[which]),
+                lambda: solver.phase("factorize", (DEFAULT, one)[which]),
+            ):
+                with pytest.raises(RuntimeError, match="CUDA graph"):
+                    call()
+            assert graph.broken == ""
+        assert len(seen.phases) == queued
+        solver.solve(one)
 
 
 @pytest.mark.parametrize("how", ["close", "plan", "collected"])

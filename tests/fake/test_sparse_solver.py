@@ -63,6 +63,20 @@ def test_one_call_solutions_keep_the_plan() -> None:
         assert seen.phases.count(ANALYSIS) == 2
 
 
+@pytest.mark.parametrize(("total", "kept"), [(141, True), (32, True), (31, False), (8, False)])
+def test_factors_of_a_sixteenth_of_the_memory_are_kept(total: int, kept: bool) -> None:
+    with gpu() as (made, seen):
+        a, b = system()
+        small, b_of_small = system(2)
+        direct_solver(small, b_of_small, execution="cuda")
+        seen.permanent, made.cuda.total_nbytes = 2 << 30, total << 30
+        for _ in range(3):
+            direct_solver(a, b, execution="cuda")
+        assert seen.phases.count(ANALYSIS) == (2 if kept else 4)
+        direct_solver(small, b_of_small, execution="cuda")  # has not left for the large one
+        assert seen.phases.count(ANALYSIS) == (2 if kept else 4)
+
+
 def test_streams() -> None:
     with gpu() as (made, _):
         a, b = system()

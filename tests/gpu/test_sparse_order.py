@@ -66,6 +66,68 @@ def test_solutions_on_two_streams(cupy: Any, form: str, trans: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["csr", "coo"])
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_solutions_on_the_default_stream_and_others(cupy: Any, form: str, trans: str, mixed: bool) -> None:
+    system = System(cupy, form)
+    default = cupy.cuda.Stream.null
+    streams = (default, *system.streams) if mixed else (default,)
+    with DirectSolver(system.a, system.b[2]) as solver:
+        solver.plan()
+        solver.factorize()
+        found = []
+        for turn in range(20):
+            columns = (1, 2, 7)[turn % 3]
+            solver.reset_operands(b=system.b[columns])
+            found.append(solver.solve(trans=trans, stream=streams[turn * 2 % len(streams)]))
+        assert max(map(system.error, found)) <= 1e-8
+        assert solver.factorization_info.residual <= 1e-10
+
+
+def test_what_is_added_on_the_default_stream_is_solved_for(cupy: Any) -> None:
+    """No event orders such calls: the right-hand side is changed while solutions are under way, and all are told apart."""
+    system = System(cupy, "csr")
+    b = system.b[1].copy()
+    with DirectSolver(system.a, b) as solver:
+        solver.plan()
+        solver.factorize()
+        found = []
+        for _ in range(10):
+            found.append(solver.solve())
+            b *= 2
+        for turn, x in enumerate(found):
+            assert system.error(x / 2**turn) <= 1e-8
+
+
+def test_the_capture_of_a_stream_that_waits_for_the_default_stream_is_not_broken(cupy: Any) -> None:
+    system = System(cupy, "csr")
+    stream = cupy.cuda.Stream(non_blocking=False)
+    counter = cupy.zeros(1)
+    counter += 0
+    gone = DirectSolver(system.a, system.b[2])
+    for call in (gone.plan, gone.factorize, gone.solve):
+        call()
+    with DirectSolver(system.a, system.b[2]) as solver:
+        solver.plan()
+        solver.factorize()
+        solver.solve()
+        cupy.cuda.Device().synchronize()
+        with stream:
+            stream.begin_capture(cupy.cuda.runtime.streamCaptureModeRelaxed)
+            for used in (cupy.cuda.Stream.null, system.streams[0]):
+                with pytest.raises(RuntimeError, match=r"CUDA graph.*sparse solver"):
+                    solver.solve(stream=used)
+            gone.free()
+            place.reap()
+            counter += 1
+            graph = stream.end_capture()
+            graph.launch(stream)
+        stream.synchronize()
+        assert counter[0] == 1
+        assert system.error(solver.solve()) <= 1e-8
+
+
+@pytest.mark.parametrize("form", ["csr", "coo"])
 @pytest.mark.parametrize("end", ["plan", "free", "forget"])
 def test_what_a_solution_uses_is_not_dropped(cupy: Any, form: str, end: str) -> None:
     system = System(cupy, form)

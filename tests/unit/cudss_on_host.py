@@ -54,36 +54,47 @@ _SHIM = """
 #define __shared__
 #define __syncthreads()
 #define __shfl_xor_sync(mask, value, step) (value)
-template <class T> static void atomicAdd(T* to, T a) { *to += a; }
+static void __threadfence() {}
+template <class T> static T atomicAdd(T* to, T a) { T before = *to; *to += a; return before; }
+template <class T> static T atomicExch(T* to, T a) { T before = *to; *to = a; return before; }
 static void atomicMax(unsigned long long* to, unsigned long long a) { if (a > *to) *to = a; }
 static long long __double_as_longlong(double a) { long long made; __builtin_memcpy(&made, &a, 8); return made; }
+static double __longlong_as_double(long long a) { double made; __builtin_memcpy(&made, &a, 8); return made; }
 namespace kernel {
-static const struct { long long x, y; } blockIdx{0, 0}, threadIdx{0, 0}, blockDim{1, 1}, gridDim{1, 1};
+static const struct { long long x, y; } threadIdx{0, 0}, blockDim{1, 1}, gridDim{3, 2};
+static struct { long long x, y; } blockIdx;
+"""
+_BLOCKS = """
+extern "C" void place(long long x, long long y) { kernel::blockIdx = {x, y}; }
 """
 
 
 @cache
 def compiled(source: str) -> Any:
-    """A kernel as a host function of one thread."""
+    """A kernel as a host function of one thread, and the function that says of which block: of 3 times 2, one after the other."""
     folder = Path(tempfile.mkdtemp())
-    (folder / "kernel.cpp").write_text(_SHIM + source + "}")
+    (folder / "kernel.cpp").write_text(_SHIM + source + "}" + _BLOCKS)
     subprocess.run(
         [str(COMPILER), "-shared", "-fPIC", "-w", "-o", folder / "kernel.so", folder / "kernel.cpp"], check=True
     )
     library = ctypes.CDLL(str(folder / "kernel.so"))
     shutil.rmtree(folder)
-    return library.run
+    return library.run, library.place
 
 
 class HostKernel:
     """In the place of `_cuda_kernel.Kernel`."""
 
     def __init__(self, device: int, name: str, count: int, *types: Any, **more: Any) -> None:
-        self.count, self.function = count, compiled(_cuda_kernel.source(name, *types, **more))
+        self.count, (self.function, self.place) = count, compiled(_cuda_kernel.source(name, *types, **more))
 
     def __call__(self, stream: int, n: int, rows: int, *arguments: int) -> None:
         assert len(arguments) == self.count
-        self.function(*(ctypes.c_ulonglong(argument) for argument in arguments))
+        values = [ctypes.c_ulonglong(argument) for argument in arguments]
+        for x in range(3):
+            for y in range(2 if rows > 1 else 1):
+                self.place(ctypes.c_longlong(x), ctypes.c_longlong(y))
+                self.function(*values)
 
 
 class Memory:
@@ -94,7 +105,7 @@ class Memory:
 
     @staticmethod
     def current_stream(device: int) -> int:
-        return 0
+        return 77
 
     def allocate(self, nbytes: int, device: int, stream: int) -> tuple[int, Any]:
         block = np.full(nbytes + 64, 0xFF, np.uint8)
@@ -111,6 +122,14 @@ class _Owner:
     def __del__(self) -> None:
         self.memory.alive -= 1
         assert (self.block[self.end :] == 0xFF).all(), "something was written behind a block of memory"
+
+
+class Pinned:
+    """In the place of pinned memory."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.block = np.full(nbytes, 0xFF, np.uint8)
+        self.ptr = self.block.ctypes.data
 
 
 class HostGpu:
@@ -342,7 +361,8 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
             lambda target, source, n, stream: ctypes.memmove(target, source, n)
         )
         CudaError = CudaError
-        event_create = event_destroy = staticmethod(lambda number: number)
+        event_create = event_destroy = event_synchronize = staticmethod(lambda number: number)
+        stream_is_capturing = staticmethod(lambda stream: 0)
         stream_create = stream_synchronize = stream_destroy = staticmethod(lambda number: number)
         event_record = staticmethod(lambda event, stream: None)
         stream_wait_event = staticmethod(lambda stream, event, flags: None)
@@ -365,10 +385,10 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
             (_cudss, ("upload",)),
             (_cudss_together, ("upload",)),
             (_cuda_matrix, ("upload", "download")),
-            (_cuda_residual, ("download",)),
         ):
             for name in names:
                 patch.setattr(module, name, copy)
+        patch.setattr(_cuda_residual, "pinned_block", Pinned)
         try:
             yield made, memory
         finally:

@@ -135,3 +135,30 @@ def test_out_and_auxiliary_outputs(machine: tuple[HostCuda, HostCublasLt]) -> No
     np.testing.assert_array_equal(there[:2], here[:2])
     gradient = matmul(a, b, epilog="drelu", epilog_inputs={"relu_aux": there}, execution="cpu")
     np.testing.assert_allclose(gradient, np.maximum(a @ b, 0))
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize("with_c", [False, True])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
+@pytest.mark.parametrize("k", [0, 1, 5, 8])
+@pytest.mark.parametrize("epilog", ["bgrada", "bgradb", "drelu_bgrad"])
+def test_sums_are_written_whatever_alpha_was_before(
+    machine: tuple[HostCuda, HostCublasLt], epilog: str, k: int, batch: tuple[int, ...], with_c: bool, refused: bool
+) -> None:
+    """One plan for products with alpha = 0, which the library never sees, and with others; memory holds what is not written."""
+    rng = np.random.default_rng(k)
+    a, b, c = (rng.standard_normal((*batch, *extents)) for extents in ((16, k), (k, 8), (16, 8)))
+    inputs = {"relu_aux": matmul(a, b, epilog="relu_aux", execution="cpu")[1]["relu_aux"]} if "relu" in epilog else None
+    machine[1].refuses_epilogs = refused
+    nvmath.plan_cache.clear()
+    try:
+        for alpha in (0.0, 2.0, 0.0, 0.0, None, 0.5, 0.0, -1.0):
+            given = {"alpha": alpha, "epilog": epilog, "epilog_inputs": inputs} | ({"beta": 2.0} if with_c else {})
+            operands = (a, b, c) if with_c else (a, b)
+            there, sums = matmul(*operands, **given, **THERE)
+            here, expected = matmul(*operands, **given, execution="cpu")
+            np.testing.assert_allclose(there, here, atol=1e-12)
+            np.testing.assert_allclose(sums[epilog], expected[epilog], atol=1e-12)
+        assert nvmath.plan_cache.info().hits >= 7
+    finally:
+        machine[1].refuses_epilogs = False

@@ -76,8 +76,8 @@ class Solver:
         with ExitStack() as undo:
             undo.callback(self.config.close)
             self.plan = plan_systems(
-                self.problem, self.gpu, memory, self.config, self.options, "", HybridMemoryModeOptions(), hybrid=hybrid,
-                blocking=blocking,
+                self.problem, self.gpu, memory, self.config, self.options, "", HybridMemoryModeOptions(), stream=77,
+                hybrid=hybrid, blocking=blocking,
             )  # fmt: skip
             undo.pop_all()
 
@@ -326,7 +326,7 @@ def test_an_old_library_is_refused_with_its_version(monkeypatch: pytest.MonkeyPa
         on_host(version=(0, 7)),
         pytest.raises(RuntimeError, match=r"cuDSS 0\.7\.1 at /opt/libcudss\.so\.0 is too old: version 0\.8 or newer"),
     ):
-        handles.Lease(Order(HostGpu(), Memory()), "", None)
+        handles.Lease(Order(HostGpu(), Memory(), 77), "", None)
 
 
 def test_handles_are_used_again() -> None:

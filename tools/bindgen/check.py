@@ -55,7 +55,7 @@ def _against_edition(library: Any, target: Target, edition: Edition) -> Iterator
             continue
         if function is not None:
             yield from (f"{edition.version}: {line}" for line in differences(row, function))
-        elif row.c_name not in target.not_in_headers:
+        elif not re.search(target.not_in_headers, row.c_name):
             yield f"{edition.version}: {row.c_name} is not declared"
 
 
@@ -89,7 +89,8 @@ def fits(ours: Parameter, theirs: CType) -> bool:
     if ours.type in ADAPTED:
         return theirs.levels == 1 and (ours.type == "null" or theirs.scalar == "struct")
     if ours.type in MEMORY:
-        return theirs.levels > 0 and (ours.type == "cbuf" or not theirs.constant)
+        same = not ours.item or theirs.scalar == "void" or _width(ours.item) == _width(theirs.scalar)
+        return theirs.levels > 0 and (ours.type == "cbuf" or not theirs.constant) and same
     if ours.out or ours.array or ours.by_address:
         if theirs.levels == 0 or (ours.out and theirs.constant and theirs.levels == 1):
             return False

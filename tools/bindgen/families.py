@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from nvmath.bindings._rows import Parameter, Row, python_name
 
-_WIDE = {"i32": "i64"}
-
 
 @dataclass(frozen=True, slots=True)
 class Folded:
@@ -61,10 +59,9 @@ def _two_widths(narrow: Folded, wide: Folded) -> Folded | None:
         return None
     parameters = []
     for (name, type_), (other, wider) in zip(narrow.parameters, wide.parameters, strict=True):
-        scalar = type_.removesuffix("[]")
-        if name != other or (type_ != wider and wider != type_.replace(scalar, _WIDE.get(scalar, "?"))):
+        if name != other or wider not in (type_, type_.replace("i32", "i64")):
             return None
-        parameters.append((name, type_ if type_ == wider else type_.replace(scalar, "int")))
+        parameters.append((name, type_ if type_ == wider else type_.replace("i32", "int")))
     return replace(narrow, c_name=narrow.c_name + "[_64]", parameters=tuple(parameters))
 
 
@@ -112,4 +109,10 @@ def _braced(group: list[tuple[str, Folded]]) -> Folded:
 
 
 def _one_or_braces(items: list[str]) -> str:
-    return items[0] if len(set(items)) == 1 else "{" + ",".join(items) + "}"
+    if len(set(items)) == 1:
+        return items[0]
+    heads = {item.partition("<")[0] for item in items}
+    if len(heads) == 1 and all(item.endswith(">") for item in items):
+        head = heads.pop()
+        return f"{head}<{_one_or_braces([item[len(head) + 1 : -1] for item in items])}>"
+    return "{" + ",".join(items) + "}"

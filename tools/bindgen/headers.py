@@ -14,8 +14,8 @@ SCALARS = {
     "INT": "i32", "UINT": "u32", "LONG": "i64", "LONGLONG": "i64", "ULONG": "u64", "ULONGLONG": "u64", "ENUM": "i32",
     "FLOAT": "f32", "DOUBLE": "f64", "CHAR_S": "char", "SCHAR": "char", "UCHAR": "char", "BOOL": "char", "VOID": "void",
 }  # fmt: skip
-#: CUDA's complex numbers are pairs.
-COMPLEX = {"float2": "c64", "double2": "c128"}
+#: Complex numbers of CUDA and of MKL are pairs.
+COMPLEX = {"float2": "c64", "double2": "c128", "_MKL_Complex8": "c64", "_MKL_Complex16": "c128"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def version_of(target: Target, root: str | None) -> str:
     """The version of the package that holds the headers, as far as that tells them apart."""
     for site in [root] if root else sys.path:
         for folder in sorted(_dist_infos(Path(site), target.package)):
-            match = re.search(rf"-(\d+(?:\.\d+){{{target.parts - 1}}})", folder.name)
+            match = re.search(rf"-(\d+(?:\.\d+){{{int(target.parts) - 1}}})", folder.name)
             if match:
                 return match[1]
     return ""

@@ -25,12 +25,18 @@ MODULES = (
 
 _HEAD = '''"""{doc}"""
 
+import ctypes
 import enum
 from collections.abc import Sequence
-from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex
+from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy
 from typing_extensions import Buffer
+
+#: An address, or what holds one.
+Pointer: TypeAlias = SupportsIndex | ctypes._PointerLike | ctypes._CArgObject | None
+#: Memory on the host: arrays, or an address.
+Memory: TypeAlias = Pointer | Buffer | numpy.generic
 
 '''
 
@@ -74,13 +80,13 @@ def stub(module: ModuleType) -> str:
 
 
 def _own(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """What the module itself defines: functions and classes that are not rows."""
+    """What the module itself defines: functions and classes that are not made from its tables."""
     for name, value in vars(module).items():
         if name.startswith("_") or name == "check_status" or getattr(value, "__module__", None) != module.__name__:
             continue
-        if (
-            isinstance(value, FunctionType) and value.__name__ == name
-        ):  # not what stands for a row until the library is open
+        if name in module._library._built:
+            continue
+        if isinstance(value, FunctionType):
             yield name, f"def {name}{_signature(value)}: ..."
         elif inspect.isclass(value) and not issubclass(value, enum.Enum | Exception):
             yield name, f"class {name}:\n    def __getattr__(self, name: str) -> Any: ..."
@@ -120,7 +126,7 @@ def _function(row: Row) -> str:
 
 def _given(p: Parameter) -> str:
     passed = TYPES[p.type].passed
-    return f"SupportsIndex | Buffer | Sequence[{passed}] | None" if p.array else passed
+    return f"Memory | Sequence[{passed}]" if p.array else passed
 
 
 def _enum(kind: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nvmath.bindings._rows import Parameter, Row, python_name
+from nvmath.bindings._rows import ITEMS, MEMORY, Parameter, Row, python_name
 from tools.bindgen.families import fold
 from tools.bindgen.headers import CType, Function
 from tools.bindgen.packages import Edition, joined
@@ -17,7 +17,6 @@ from tools.bindgen.recorded import Recorded, recorded
 from tools.bindgen.targets import TARGETS, Target
 
 _WIDTH = 118
-_ITEMS = frozenset({"i32", "u32", "i64", "u64", "usize", "f32", "f64"})
 _KEYWORDS = {"in": "in_", "lambda": "lambda_", "set": "set_", "from": "from_", "global": "global_", "is": "is_"}
 #: Out-parameters are not marked in C: for functions that nothing is recorded of, these names of pointers to non-const.
 _OUT = r"(?i)(handle|plan|desc|descr|prog|code|size\w*|version|commit|value|ret|count|major|minor|status|strategy|mode|stream)$"
@@ -103,8 +102,16 @@ def _on_host(row: Row, function: Function, target: Target) -> Row:
     for p, (_, type_) in zip(row.parameters, function.parameters, strict=True):
         better = "" if p.out else _host_type(f"{function.name}.{p.name}", p, type_, target)
         array, better = better.endswith("[]"), better.removesuffix("[]")
-        parameters.append(p._replace(type=better, array=array) if better else p)
+        p = p._replace(type=better, array=array) if better else p
+        parameters.append(p._replace(item=_item(p, type_)) if p.type in MEMORY else p)
     return row._replace(parameters=tuple(parameters))
+
+
+def _item(p: Parameter, type_: CType) -> str:
+    """What memory holds; where C says ``void *`` the row may know better."""
+    return (
+        "" if type_.levels > 1 else p.item if type_.scalar == "void" else type_.scalar if type_.scalar in ITEMS else ""
+    )
 
 
 def _host_type(where: str, p: Parameter, type_: CType, target: Target) -> str:
@@ -123,7 +130,7 @@ def _host_type(where: str, p: Parameter, type_: CType, target: Target) -> str:
         return ""
     if type_.levels > 1:
         return "str[]" if type_.scalar == "char" else "ptr[]"
-    if type_.constant and type_.scalar in _ITEMS and target.sequences and re.search(target.sequences, where):
+    if type_.constant and type_.scalar in ITEMS and target.sequences and re.search(target.sequences, where):
         return f"{type_.scalar}[]"
     return memory
 
@@ -233,9 +240,9 @@ def _table(base: str, name: str, members: dict[str, int], order: list[str]) -> s
 def _enum_name(c_name: str, target: Target) -> str:
     """The name of an enumeration that is not recorded, or '' for one that is not the library's."""
     bare = c_name.removesuffix("_t")
-    if not bare.lower().startswith(target.enum_prefix or target.prefix.lower()) or c_name.startswith("_"):
+    if not bare.lower().startswith(target.prefix.lower()) or c_name.startswith("_"):
         return ""
-    rest = bare if target.enum_prefix == "" else bare[len(target.prefix) :]
+    rest = bare if target.whole_enum_names else bare[len(target.prefix) :]
     return rest[:1].upper() + rest[1:] if rest[:1].isalpha() else ""
 
 
@@ -245,7 +252,7 @@ def _counterpart(name: str, members: dict[str, int], declared: dict[str, dict[st
     def score(c_name: str) -> tuple[int, int]:
         theirs = declared[c_name]
         agreed = sum(any(_ends(full, m) and value == v for full, value in theirs.items()) for m, v in members.items())
-        return agreed, _loose(c_name).removesuffix("t").endswith(_loose(name)) - abs(len(theirs) - len(members)) * 0
+        return agreed, _loose(c_name).removesuffix("t").endswith(_loose(name))
 
     named = [c for c in declared if _loose(c.removesuffix("_t")).endswith(_loose(name))]
     best = max(named or declared, key=score, default=None)

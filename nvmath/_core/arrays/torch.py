@@ -69,7 +69,11 @@ class TorchAdapter:
             raise ValueError("torch.jit.trace cannot follow nvmath: it would record nothing. Call it outside of the traced function.")
         dtype = _NAMES.get(obj.dtype)
         if dtype is None:
-            raise ValueError(f"The torch dtype {obj.dtype} is not supported. Convert the tensor with to() first.")
+            mask = "; a mask becomes 0.0 and 1.0" if obj.dtype is torch.bool else ""
+            raise ValueError(
+                f"The torch dtype {obj.dtype} is not supported: operations compute with floating-point and complex numbers. Convert the "
+                f"tensor first, e.g. with tensor.to(torch.float64){mask}."
+            )
         flags = CONJ * obj.is_conj() | NEG * obj.is_neg() | TRACKED * _tracked(obj)
         device = obj.get_device() if obj.is_cuda else "cpu"
         return View(obj, pointer(obj), tuple(obj.shape), obj.stride(), dtype, device, flags, ADAPTER)

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 __all__ = ["package_versions", "require_cuda_compiler", "require_host_compiler"]
 
-_INSTALL = 'pip install "nvmath-anywhere[jit]"'
-_INSTALL_CUDA = 'pip install "nvmath-anywhere[jit-cuda]"'
+_INSTALL = 'pip install "numba>=0.63"'
+_INSTALL_CUDA = 'pip install "numba-cuda>=0.30.4"'
 _PACKAGES = (
     "numba",
     "numba-cuda",

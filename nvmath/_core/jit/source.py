@@ -17,6 +17,7 @@ __all__ = ["CompileError", "compile_error", "describe", "quiet_numba", "require_
 
 _LOCATION = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)|\bat (?P<at>\S+) \((?P<number>\d+)\)')
 _UNDEFINED = re.compile(r"NameError: name '(\w+)'")
+_CONVERSION = re.compile(r"No conversion from (?P<given>.+) to (?P<wanted>\w+) for '\$\w*return_\w+")
 _MESSAGE_LINES = 14
 
 
@@ -84,6 +85,9 @@ def require_result(function: types.FunctionType, returns: bool, what: str, expec
     kinds = _returned(function.__code__)
     if returns and kinds == {False}:
         raise CompileError(_fault(what, function, "must return the element, but it returns nothing.", expected))
+    if returns and False in kinds:
+        problem = "must return the element in every case, but it can end without: after an if that does not apply, say."
+        raise CompileError(_fault(what, function, problem, expected))
     if not returns and kinds == {True}:
         problem = "must store its result and return nothing, but it returns a constant."
         raise CompileError(_fault(what, function, problem, expected))
@@ -108,17 +112,33 @@ def compile_error(
 ) -> CompileError:
     """The error to raise from `error`, with the user's line."""
     filename, line = _failing_line(function, error)
-    message = [text for text in _plain(str(error)).splitlines() if text.strip()]
-    if len(message) > _MESSAGE_LINES:
-        message = [*message[:_MESSAGE_LINES], "..."]
+    wrong = _CONVERSION.search(_plain(str(error)))
     parts = (
         f"The {what} {describe(function)} cannot be compiled for {target}; line {line}:",
         _excerpt(filename, line),
+        *([_wrong_result(wrong["given"], wrong["wanted"])] if wrong else ()),
         f"Expected: {expected}",
-        f"The compiler says: {type(error).__name__}:",
-        *(f"    {text}" for text in message),
+        *([] if wrong else _said(error)),
     )
     return CompileError("\n".join(part for part in parts if part))
+
+
+def _said(error: BaseException) -> list[str]:
+    """The beginning of what the compiler says."""
+    message = [text for text in _plain(str(error)).splitlines() if text.strip()]
+    if len(message) > _MESSAGE_LINES:
+        message = [*message[:_MESSAGE_LINES], "..."]
+    return [f"The compiler says: {type(error).__name__}:", *(f"    {text}" for text in message)]
+
+
+def _wrong_result(given: str, wanted: str) -> str:
+    """Say that a function returns something of another type than it must."""
+    literal = re.fullmatch(r"Literal\[(\w+)\]\(.*\)", given, re.DOTALL)
+    given = literal[1] if literal else given
+    if wanted == "none":
+        return f"It must store its result and return nothing, but it returns {given}."
+    real = " Return a real number, its .real perhaps." if given.startswith("complex") else ""
+    return f"It must return one number, {wanted}, but it returns {given}.{real}"
 
 
 def _plain(text: str) -> str:

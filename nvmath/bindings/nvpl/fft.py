@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nvmath.bindings._bind import Bindings
 from nvmath.bindings._fork import held_at_fork
@@ -74,8 +73,7 @@ class FFTWUnaligned(FFTWError):
     """Data does not lie at a multiple of the complex element size."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryInfo:
+class LibraryInfo(NamedTuple):
     """Which library serves: ``flavour`` is ``"nvpl"``, ``"mkl"`` or ``"fftw"``."""
 
     flavour: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._core import log
+from ..._core.keywords import explained
 from ..._core.options import ExecutionCPU, ExecutionCUDA, coerce_options
 from ._carry import Carrier
 from ._operation import SEQUENCES, SolverOperation, arrays_of, check_packages
@@ -61,6 +62,7 @@ class DirectSolver(SolverOperation):
     (array([1., 2.]), array([1., 1.]))
     """
 
+    @explained(options=DirectSolverOptions)
     def __init__(
         self,
         a: Any,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._core import kernels_host
 from ...bindings import _openblas
 from . import _condition
 from ._forms import Form, copies, joint_form, loop_over, operation
@@ -37,11 +38,12 @@ def flat(plan: HostSolverPlan) -> Run | None:
     if not (plain and alone) or operation(problem, plan.form.turned, problem.trans)[1]:
         return None
     run = _Flat(plan).one() if problem.count == 1 else _Flat(plan).many()
-    if not plan.is_limited:
+    limit = plan.limited(max(problem.cols, problem.columns))
+    if limit is None:
         return run
 
     def limited(a: int, b: int, x: int) -> None:
-        with _openblas.at_most(plan.num_threads):
+        with _openblas.at_most(limit):
             run(a, b, x)
 
     return limited
@@ -181,7 +183,22 @@ class _Flat:
         plan = self.plan
         plan.norms = None
         plan.guesses[...] = self.sides[:, plan.problem.columns]
-        plan.examine(doubtful, ptrs)
+        if self.traced:
+            doubtful = self._still_doubtful(doubtful, ptrs[0])
+        if doubtful:
+            plan.examine(doubtful, ptrs)
+
+    def _still_doubtful(self, doubtful: list[int], a: int) -> list[int]:
+        """Look closer at positive definite matrices: no element is larger than the root of the two on the diagonal that it belongs to."""
+        problem = self.plan.problem
+        matrix, n = problem.a.arrays[0], problem.cols
+        steps = (*matrix.batch_strides, matrix.row_stride + matrix.col_stride)
+        diagonals = kernels_host.array_at(a, (*problem.a.batch, n), steps, problem.dtype).reshape(-1, n)[doubtful]
+        with np.errstate(all="ignore"):
+            roots = np.sqrt(diagonals.real)
+            norms = roots.sum(axis=-1) * roots.max(axis=-1) * np.abs(self.plan.guesses[doubtful]).sum(axis=-1)
+            fine = np.square(norms) <= self.plan.alarm
+        return [index for index, good in zip(doubtful, fine, strict=True) if not good]
 
     def check(self) -> None:
         """Refuse solutions that are not finite; the sum may also have overflowed."""

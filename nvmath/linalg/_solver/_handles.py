@@ -42,7 +42,7 @@ class Pool:
         """Give a handle back."""
         self.idle.setdefault(device, []).append(handle)
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         """The parent's handles do not exist in a child."""
         self.idle.clear()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from math import isfinite
 from typing import Any, Final
 
@@ -37,6 +37,9 @@ _BLOCK: Final = 64
 
 _ALONE: Final = 40_000
 """Elements of a matrix up to which OpenBLAS works in one thread."""
+_SHARE: Final = 32_000_000
+"""Operations that each thread of OpenBLAS has at least: with less, its threads wait for each other longer than they work, and where
+another library's threads are busy, many times as long."""
 _COLUMNS: Final = 16
 _SHORT: Final = 128
 """Right-hand sides, and their length, up to which they are solved for one by one."""
@@ -66,7 +69,6 @@ class HostSolverPlan:
         self.dtype, self.real = np.dtype(problem.dtype.name), np.dtype(problem.dtype.real.name)
         self.library: Lapack = lapack(problem.dtype.name)
         self.report = Report(problem, self.library.title)
-        self.is_limited = num_threads < available_threads() and self.library.where.numpys
         self.squares = squares(problem.dtype.real.name)
         self.parts = 2 if problem.dtype.kind == "c" else 1
         self.alarm = _condition.alarm(problem.dtype.name) ** 2
@@ -84,6 +86,7 @@ class HostSolverPlan:
         self.loads = [] if self.form.direct else [self.mover(each) for each in copies(problem.a, self.form)]
         self.work = np.empty(0, self.dtype)
         self.norms: Array | None = None
+        self.limit = self.limited(problem.cols)
         self.take(problem)
 
     @property
@@ -109,6 +112,7 @@ class HostSolverPlan:
         self.scratch = np.empty(0 if self.side.direct else self.side.nelements, self.dtype)
         self.before, self.after = self._side_copies(problem)
         self.solvers: dict[str, tuple[Callable[[int], None], bool]] = {}
+        self.solve_limit = self.limited(problem.columns)
         self.idle = problem.empty or not problem.columns
         self.ready = self._prepare() if not problem.empty else None
 
@@ -156,14 +160,18 @@ class HostSolverPlan:
         if self.problem.empty:
             self.factorized = True
             return
-        with self._threads():
+        with nullcontext() if self.limit is None else _openblas.at_most(self.limit):
             self._load(ptrs)
             self._factorize(ptrs)
             self._judge(ptrs)
         self.factorized = True
 
-    def _threads(self) -> AbstractContextManager[None]:
-        return _openblas.at_most(self.num_threads) if self.is_limited else nullcontext()
+    def limited(self, columns: int) -> int | None:
+        """How many threads OpenBLAS may use for so many columns, factorized or solved for; None where it does right by itself."""
+        rows, threads = self.problem.rows, self.num_threads
+        if rows * columns >= _ALONE:
+            threads = max(1, min(threads, rows * self.problem.cols * columns // _SHARE))
+        return threads if threads < available_threads() and self.library.where.numpys else None
 
     def _load(self, ptrs: tuple[int, ...]) -> None:
         if self.form.direct:
@@ -296,6 +304,10 @@ class HostSolverPlan:
         conditions = {}
         for index in doubtful:
             norm = float(self._norm_at(index, ptrs))
+            with np.errstate(all="ignore"):
+                guess = norm * float(np.abs(self.guesses[index]).sum())
+            if guess * guess <= self.alarm and not problem.least_squares:  # the norms themselves, not bounds of them
+                continue
             if not isfinite(norm) or not np.isfinite(self.guesses[index]).all():
                 conditions[index] = float("nan") if not isfinite(norm) else float("inf")
                 continue
@@ -419,11 +431,11 @@ class HostSolverPlan:
             move(b[move.array], at)
         if conjugates:
             self._conjugate(at)
-        if self.is_limited:
-            with self._threads():
-                run(at)
-        else:
+        if self.solve_limit is None:
             run(at)
+        else:
+            with _openblas.at_most(self.solve_limit):
+                run(at)
         if conjugates:
             self._conjugate(at)
         self._check(at)
@@ -451,4 +463,3 @@ class HostSolverPlan:
 
 def _times(steps: Ints, factor: int) -> Ints:
     return tuple(step * factor for step in steps)
-

@@ -103,7 +103,7 @@ def direct_solver(
     except BaseException:
         plan_cache.discard(solver)
         raise
-    if solver.nbytes > _KEPT_NBYTES:
+    if solver._nbytes > _KEPT_NBYTES:
         plan_cache.discard(solver)
     else:
         plan_cache.give(whole, solver)

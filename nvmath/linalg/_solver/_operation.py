@@ -252,7 +252,7 @@ class SolverOperation(Operation):
         self._new()
         self._short = self._plan_object.flat() if self._gpu is None else None
         # On a GPU the memory goes back after each call; what stays is the right-hand side of the guess.
-        self.nbytes = self._plan_object.nbytes if self._gpu is None else self._problem.cols * self._problem.dtype.itemsize
+        self._nbytes = self._plan_object.nbytes if self._gpu is None else self._problem.cols * self._problem.dtype.itemsize
         self._simple = True
         self._forget()
 

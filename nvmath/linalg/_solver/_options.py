@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._core import log
 from ..._core.errors import join
+from ..._core.keywords import explained_fields
 from ...bindings.cublas import FillMode
 from ...memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync
 
@@ -46,6 +47,7 @@ TRANSPOSITIONS: Final = {"N": "N", "T": "T", "C": "C", "H": "C"}
 """What people write for the matrix, its transpose and its conjugate transpose, to what LAPACK writes."""
 
 
+@explained_fields
 @dataclass(frozen=True, kw_only=True)
 class DirectSolverOptions:
     """Options of a dense direct solver.

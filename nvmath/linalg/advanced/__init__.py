@@ -58,3 +58,7 @@ def __getattr__(name: str) -> Any:
 
         return AutotuneReport
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._core import log
+from ..._core.keywords import explained
 from ..._core.options import ExecutionCPU, ExecutionCUDA
 from ..._core.place import Cuda
 from ..._core.untraced import untraced
 from .._prepared import PREPARED
 from ._algorithm import Algorithm, coerce_algorithms
 from ._coerce import coerce, coerce_qualifiers, natural
-from ._epilogs import NO_EPILOG, check_epilog_inputs, coerce_epilog, require_mapping
+from ._epilogs import NO_EPILOG, check_epilog_inputs, coerce_epilog, require_arrays, require_mapping
 from ._narrow_operands import none_if_empty, split_inputs
 from ._operation import InvalidMatmulState, MatmulOperation, scales_of
 from ._options import MatmulOptions
@@ -45,7 +46,7 @@ class Matmul(MatmulOperation):
     alpha : number, optional
         1 by default.
     beta : number, optional
-        Needed with `c`.
+        Needed with `c`. Without `c` it is ignored, with a warning in the log: once for each object.
     qualifiers : array, optional
         One entry of ``matrix_qualifiers_dtype`` for each of A, B and C; ``is_conjugate`` conjugates A or B.
     quantization_scales : MatmulQuantizationScales or dict, optional
@@ -88,6 +89,7 @@ class Matmul(MatmulOperation):
     """
 
     @untraced
+    @explained(options=MatmulOptions, quantization_scales=MatmulQuantizationScales)
     def __init__(
         self,
         a: Any,
@@ -130,6 +132,7 @@ class Matmul(MatmulOperation):
     # --- phases -------------------------------------------------------------------------------------------------------
 
     @untraced
+    @explained(preferences=MatmulPlanPreferences)
     def plan(
         self,
         *,
@@ -210,7 +213,9 @@ class Matmul(MatmulOperation):
             self.logger.warning("epilog_inputs are ignored, since there is no epilog.")
             epilog_inputs = None
         epilog_inputs, aux_scale = split_inputs(epilog_inputs, self._adapter, self._device, stream)
-        inputs = check_epilog_inputs(row, epilog_inputs) | aux_scale
+        inputs = check_epilog_inputs(row, epilog_inputs)
+        require_arrays(inputs)
+        inputs |= aux_scale
         if not self._objs:
             raise RuntimeError("The operands have been released. Give new ones with reset_operands() before plan().")
         self._drop_plan()

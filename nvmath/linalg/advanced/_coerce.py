@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ..._core.dtypes import DTYPES
+from ..._core.keywords import constructed
 from ..._enums import CudaDataType
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ def coerce(cls: type[T], value: Any, name: str) -> T:
             raise TypeError(
                 f"{name} has an unexpected keyword {key!r}: {cls.__name__} has no such field. {suggestion(key, known)}"
             )
-    return cls(**value)
+    return constructed(cls, value)
 
 
 def shown(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._core import jit
 from ..._core.dtypes import DTYPES, DType
 from ..._core.jit.snapshot import freeze
-from ._epilogs import Epilog
+from ._epilogs import Epilog, no_epilog
 from ._narrow import AUX_SCALE, SCALES
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def epilog_of(function: Any) -> Epilog:
     """
     plain = jit.plain_function(function)
     if plain is None:
-        raise ValueError(
-            f"epilog must be None, a member of MatmulEpilog, the name of an epilog or a Python function, not {function!r}."
-        )
+        raise no_epilog(function)
     extra = tuple(inspect.signature(plain).parameters)[len(_PARAMETERS) :]
     expected = f"{plain.__name__}(value, row, column{''.join(f', {name}' for name in extra)}) -> the new value"
     jit.require_parameters(plain, (*_PARAMETERS, *extra), "epilog", expected)

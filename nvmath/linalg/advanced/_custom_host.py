@@ -91,7 +91,7 @@ def _pool() -> ThreadPoolExecutor:
 class _Threads:
     """Forgets the parent's threads in a forked child."""
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         global _executor, _lock
         _executor, _lock = None, threading.Lock()
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from numbers import Number
 from typing import Any, Final
 
+from ..._core.arrays import adapter_of
 from ..._core.dtypes import DTYPES, DType
 from ...bindings import cublasLt
 from ._coerce import suggestion
@@ -147,9 +149,26 @@ def coerce_epilog(value: Any) -> Epilog:
     try:
         return _BY_CODE[MatmulEpilog(value)]
     except ValueError:
-        raise ValueError(
-            f"epilog must be None, a member of MatmulEpilog, the name of an epilog or a Python function, not {value!r}."
-        ) from None
+        raise no_epilog(value) from None
+
+
+def no_epilog(value: Any) -> ValueError:
+    """What is raised for an epilog that is none, with what to pass instead."""
+    if isinstance(value, Mapping):
+        remedy = (
+            "Pass the function itself, epilog=f, and the arrays that it reads by the names of its parameters, such as "
+            "epilog_inputs={'limit': array}."
+        )
+    elif callable(value) and not isinstance(value, type):
+        remedy = (
+            "Only a function that is written in Python can be compiled; write one that calls it, such as "
+            "lambda value, row, column: math.tanh(value)."
+        )
+    else:
+        remedy = "Pass a member, a name such as 'RELU_BIAS', or a function f(value, row, column) that returns the new value."
+    return ValueError(
+        f"epilog must be None, a member of MatmulEpilog, the name of an epilog or a Python function, not {value!r}. {remedy}"
+    )
 
 
 def require_mapping(inputs: Any) -> None:
@@ -167,6 +186,26 @@ def require_mapping(inputs: Any) -> None:
         )
 
 
+def require_arrays(inputs: Mapping[str, Any]) -> None:
+    """Check that the inputs of an epilog are arrays.
+
+    Raises
+    ------
+    ValueError
+        One is none; the text names it.
+    """
+    for name, given in inputs.items():
+        try:
+            adapter_of(given)
+        except ValueError:
+            remedy = "numpy.asarray() of it" if isinstance(given, list | tuple) else "an array of the package of the operands"
+            if isinstance(given, Number):
+                remedy += "; a number may be read by the function of an epilog where it is defined"
+            raise ValueError(
+                f"epilog_inputs[{name!r}] must be an array, not {given!r} of type {type(given).__name__}. Pass {remedy}."
+            ) from None
+
+
 def check_epilog_inputs(epilog: Epilog, inputs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the inputs of an epilog in its order.
 
@@ -179,9 +218,18 @@ def check_epilog_inputs(epilog: Epilog, inputs: Mapping[str, Any] | None) -> dic
     if set(given) != set(epilog.inputs):
         needed = ", ".join(map(repr, epilog.inputs)) or "none"
         raise ValueError(
-            f"epilog_inputs of {epilog.name} must have exactly the keys: {needed}; got {', '.join(map(repr, given)) or 'none'}."
+            f"epilog_inputs of {epilog.name} must have exactly the keys: {needed}; got {', '.join(map(repr, given)) or 'none'}. "
+            f"{_inputs_wanted(epilog)}"
         )
     return {name: given[name] for name in epilog.inputs}
+
+
+def _inputs_wanted(epilog: Epilog) -> str:
+    """How to give an epilog what it needs."""
+    if epilog.inputs:
+        return f"Pass epilog_inputs={{{', '.join(f'{name!r}: array' for name in epilog.inputs)}}}."
+    with_bias = f"{epilog.name}_BIAS"
+    return f"Leave them out, or pass epilog={with_bias!r}." if with_bias in EPILOGS else "Leave them out."
 
 
 # --- the matrices besides A, B, C and D -------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def handle_of(place: Cuda) -> int:
 class _Handles:
     """Forgets the parent's handles in a forked child."""
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         _handles.clear()
 
 

@@ -15,7 +15,7 @@ from ..._core.untraced import untraced
 from .._prepared import Tables
 from ._api import BETA, Matmul
 from ._coerce import coerce, coerce_qualifiers
-from ._epilogs import check_epilog_inputs, coerce_epilog, require_mapping
+from ._epilogs import check_epilog_inputs, coerce_epilog, require_arrays, require_mapping
 from ._narrow import AUX_SCALE
 from ._narrow_operands import split_inputs
 from ._operation import scales_of
@@ -115,10 +115,14 @@ def matmul(
         name: Any = _PLAIN if c is None else _WITH_C
         ptrs, seen = (), [(name, *scales) if scales else name, epilog, qualifiers, options, preferences, execution]
         kind, look = type(a), adapter_of(a).look
-        for obj in objs:
-            ptr, look_obj = look(obj) if type(obj) is kind else adapter_of(obj).look(obj)
-            ptrs += (ptr,)
-            seen += type(obj), look_obj, ptr & 15
+        try:
+            for obj in objs:
+                ptr, look_obj = look(obj) if type(obj) is kind else adapter_of(obj).look(obj)
+                ptrs += (ptr,)
+                seen += type(obj), look_obj, ptr & 15
+        except ValueError:
+            require_arrays(epilog_inputs or {})
+            raise
         key = tuple(seen)
     key, product = plan_cache.lease(key, _settled) if algorithm is None else (None, None)
     if product is None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from ..._core import memory_limit as limits
 from ..._core.dtypes import DTYPES, DType
+from ..._core.keywords import explained_fields
 from ..._enums import CudaDataType
 from ...bindings import cublas
 from ...memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync
@@ -18,6 +19,7 @@ MatmulComputeType = cublas.ComputeType
 BY_CODE: Final[dict[int, DType]] = {row.code: row for row in DTYPES.values()}
 
 
+@explained_fields
 @dataclass(repr=False)
 class MatmulOptions:
     """Options of an advanced matrix product.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
+from ..._core.keywords import explained_fields
 from ..._enums import CudaDataType
 from ...bindings import cublasLt
 from ._coerce import coerce, flags, member, natural, shown
@@ -43,6 +44,7 @@ class MatmulNumericalImplFlags(IntEnum):
     ALL = 2**64 - 1
 
 
+@explained_fields
 @dataclass(repr=False)
 class MatmulEpilogPreferences:
     """Preferences for the auxiliary output of an epilog.
@@ -82,6 +84,7 @@ class MatmulEpilogPreferences:
         return self.aux_type, self.aux_amax
 
 
+@explained_fields
 @dataclass(repr=False)
 class MatmulPlanPreferences:
     """Preferences for the choice of an algorithm on a GPU.
@@ -159,6 +162,7 @@ class MatmulPlanPreferences:
         return shown(self)
 
 
+@explained_fields
 @dataclass(repr=False)
 class MatmulQuantizationScales:
     """Scales of narrow-precision operands; ignored for all others.

@@ -50,3 +50,7 @@ def __getattr__(name: str) -> Any:
     if name in _SOLVER:
         return getattr(importlib.import_module("nvmath.linalg"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

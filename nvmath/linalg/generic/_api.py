@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ..._core import log
 from ..._core.fork import IMPORTING
+from ..._core.keywords import explained
 from ..._core.options import coerce_options
 from .._prepared import PREPARED
 from ._operation import InvalidMatmulState, ProductOperation
@@ -34,7 +35,7 @@ class Matmul(ProductOperation):
     alpha : number, optional
         1 by default.
     beta : number, optional
-        Needed with `c`.
+        Needed with `c`. Without `c` it is ignored, with a warning in the log: once for each object.
     qualifiers : array, optional
         What is known about A, B and C: one entry of ``matrix_qualifiers_dtype`` for each, made by ``create`` of
         ``GeneralMatrixQualifier``, ``SymmetricMatrixQualifier``, ``HermitianMatrixQualifier``, ``TriangularMatrixQualifier`` and
@@ -83,6 +84,7 @@ class Matmul(ProductOperation):
     array([ 8., 10.])
     """
 
+    @explained(options=MatmulOptions)
     def __new__(
         cls,
         a: Any,
@@ -105,6 +107,7 @@ class Matmul(ProductOperation):
             return object.__new__(MatmulGroup)
         return object.__new__(cls)
 
+    @explained(options=MatmulOptions)
     def __init__(
         self,
         a: Any,

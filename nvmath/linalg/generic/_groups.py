@@ -174,8 +174,6 @@ class MatmulGroup(Matmul):
             self.valid_state = False
             self._free_members()
 
-    close = free
-
     def _free_members(self) -> None:
         for member in self._members:
             member.free()

@@ -36,7 +36,7 @@ class _Handles(threading.local):
 class _Heir:
     """In a forked child: the parent's handles are not ours."""
 
-    def after_fork(self) -> None:
+    def _after_fork(self) -> None:
         for kept in _handles.of_device.values():
             kept.handle = 0
         _handles.of_device.clear()

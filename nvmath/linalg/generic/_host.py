@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..._core import kernels_host
+from ..._core.layout import contiguous
 from ..._core.options import available_threads
 from ..._core.route import Launch, Runner
 from .._gemm import host_library
@@ -141,6 +142,7 @@ class HostPlan:
         first, second = self.names.index(product.first.name), self.names.index(product.second.name)
         values, idle = self.scalars.values, self._idle
         many_small = self._many_small(product)
+        as_numpy_makes = many_small and self._plain_rows()
 
         def launch(*pointers: int) -> None:
             if values[0] == 0:
@@ -150,10 +152,14 @@ class HostPlan:
 
         def fuse(make: Callable[[], Any], pointer: Callable[[Any], int]) -> Runner:
             def run(objs: tuple[Any, ...], ptrs: tuple[int, ...], stream: Any, out: Any) -> Any:
+                by_numpy = many_small and values[0] == 1 and type(objs[0]) is type(objs[1]) is np.ndarray
+                if by_numpy and out is None and as_numpy_makes:
+                    with np.errstate(all="ignore"):
+                        return np.matmul(objs[0], objs[1])
                 result = make() if out is None else out
                 if values[0] == 0:
                     idle(*ptrs, pointer(result))
-                elif many_small and values[0] == 1 and type(objs[0]) is type(objs[1]) is np.ndarray:
+                elif by_numpy:
                     with np.errstate(all="ignore"):
                         np.matmul(objs[0], objs[1], out=result)
                 else:
@@ -170,6 +176,13 @@ class HostPlan:
         problem = self.problem
         plain = product.routine == "gemm" and not (problem.a.conj or problem.b.conj) and problem.d.order == ROW
         return plain and bool(product.extents) and product.m * product.n * product.k <= _NUMPY_TO
+
+    def _plain_rows(self) -> bool:
+        """Whether operands and result are C-contiguous, as NumPy would make the result by itself."""
+        problem = self.problem
+        shapes = {each: (*problem.batch, each.rows, each.cols) for each in (problem.a, problem.b, problem.d)}
+        straight = all((*each.batch_strides, each.row_stride, each.col_stride) == contiguous(shapes[each]) for each in shapes)
+        return straight and problem.out_shape == shapes[problem.d]
 
     # --- several steps ------------------------------------------------------------------------------------------------
 

@@ -6,9 +6,11 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..._core.keywords import explained_fields
 from ...memory import BaseCUDAMemoryManager, BaseCUDAMemoryManagerAsync
 
 
+@explained_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatmulOptions:
     """Options of a generic matrix product.

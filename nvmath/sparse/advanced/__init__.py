@@ -61,3 +61,7 @@ __all__ = [
     "direct_solver",
     "memory_estimates_dtype",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -74,12 +74,15 @@ def coerce(name: str, value: Any) -> Any:
         raise ValueError(f"{name} must be {what}, not {value!r}.") from None
 
 
+_START: Final = {name: coerce(name, value) for name, value in _DEFAULTS.items()}
+
+
 class HostConfig:
     """Settings of a library on the CPU, which knows some of them only."""
 
     def __init__(self, library: str, allowed: dict[str, Collection[Any] | Callable[[Any], bool]]) -> None:
         self._library, self._allowed = library, allowed
-        self._values = {name: coerce(name, value) for name, value in _DEFAULTS.items()}
+        self._values = dict(_START)
 
     def get(self, name: str) -> Any:
         """Return the present value."""
@@ -90,13 +93,17 @@ class HostConfig:
         made = coerce(name, value)
         allowed = self._allowed.get(name, ())
         fits = allowed(made) if callable(allowed) else made in allowed
-        if not fits and made != coerce(name, _DEFAULTS[name]):
+        if not fits and made != _START[name]:
             names = [] if callable(allowed) else [getattr(choice, "name", str(choice)) for choice in allowed]
             known = f" It knows {', '.join(names)}." if names else ""
             raise ValueError(
                 f"{name} = {getattr(made, 'name', made)!s} is not supported on the CPU by {self._library}.{known}"
             )
         self._values[name] = made
+
+    def is_default(self, *names: str) -> bool:
+        """Whether these settings have their first values."""
+        return all(self._values[name] == _START[name] for name in names)
 
     def copy(self) -> HostConfig:
         """Return settings of the same values, to be changed independently."""
@@ -211,9 +218,9 @@ class _View:
 class DirectSolverPlanConfig(_View):
     """Settings of the plan; get it from :attr:`DirectSolver.plan_config`. They count from the next ``plan()`` on.
 
-    On the CPU, MKL PARDISO knows the orderings NESTED_DISSECTION (the default), AMD and NONE, matching or none, and the pivot types
-    DIAGONAL and BUNCH_KAUFMAN; SuperLU the orderings COLAMD (the default), AMD and NONE, and the threshold. What a library does not know
-    raises ``ValueError``.
+    On the CPU, MKL PARDISO knows the orderings NESTED_DISSECTION and AMD (the default is the one that suits the matrix) and NONE, matching
+    or none, and the pivot types DIAGONAL and BUNCH_KAUFMAN; SuperLU the orderings COLAMD (the default), AMD and NONE, and the threshold.
+    What a library does not know raises ``ValueError``.
     """
 
     __slots__ = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from typing import Any, Final
 
 from ..._core import kernels
@@ -11,7 +12,9 @@ from ...bindings import _cuda as driver
 from ...bindings import _nvrtc as nvrtc
 
 _THREADS: Final = 256
-_MAX_BLOCKS: Final = 1 << 11  # enough for every multiprocessor, and few enough that the last step of a maximum costs nothing
+_MAX_BLOCKS: Final = (
+    1 << 11
+)  # enough for every multiprocessor, and few enough that the last step of a maximum costs nothing
 _MAX_ROWS: Final = 65535
 _INTEGERS: Final = {"int32": "int", "int64": "long long"}
 
@@ -63,16 +66,28 @@ __device__ inline void greatest(double* to, Greatest found) {{
     for (unsigned i = 1; i < warps; ++i) if (of_warps[i] > found.bits) found.bits = of_warps[i];
     atomicMax((unsigned long long*)to, found.bits);
 }}
+// Of each column five cells, which are 0 before and after: its four numbers so far, and how many blocks are done with it. All blocks of
+// a column end with `tell`: the last of them says where the host reads what the numbers are. So nothing need be cleared or copied.
+#define CELLS 5
+__device__ inline void tell(double* cells, double* told) {{
+    if (threadIdx.x) return;  // the others have written nothing
+    unsigned long long* words = (unsigned long long*)cells;
+    __threadfence();  // what this block has found is there before it is counted
+    if (atomicAdd(words + 4, 1ull) + 1 < gridDim.x) return;
+    __threadfence();
+    for (int i = 0; i < 4; ++i) told[i] = __longlong_as_double((long long)atomicExch(words + i, 0ull));
+    words[4] = 0;
+}}
 #define EACH(i, n) long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x
 #define EACH_COLUMN(c, n) long long c = blockIdx.y; c < n; c += gridDim.y
 """
 
 SOURCES: Final = {
-    # y += a x for each column, and the largest row sum of |a| into worst[3]; y starts as 0. Columns take turns with `period` matrices,
+    # y += a x for each column, and the largest row sum of |a| into cell 3; y starts as 0. Columns take turns with `period` matrices,
     # whose values are `step` elements apart
     "multiply": """
 extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* values,
-                               long long period, long long step, const value* xs, long long ld, value* ys, double* worst) {
+                               long long period, long long step, const value* xs, long long ld, value* ys, double* cells) {
     for (EACH_COLUMN(c, count)) {
         const value* data = values + c % period * step;
         const value* x = xs + c * ld;
@@ -92,16 +107,16 @@ extern "C" __global__ void run(long long n, long long count, const offset* start
             add(y + i, sum);
             found(norm);
         }
-        greatest(worst + 4 * c + 3, found);
+        greatest(cells + CELLS * c + 3, found);
     }
 }
 """,
-    # the largest elements of a x - b, of b and of x, and the largest row sum of |a|, into worst[0..3] for each column: of matrices of which
-    # all entries are there. Columns take turns with `period` matrices, whose values are `step` elements apart
+    # the largest elements of a x - b, of b and of x, and the largest row sum of |a|, told of each column: of matrices of which all entries
+    # are there. Columns take turns with `period` matrices, whose values are `step` elements apart
     "judge": """
 extern "C" __global__ void run(long long n, long long count, const offset* starts, const index* columns, const value* values,
                                long long period, long long step, const value* xs, long long x_ld, const value* bs, long long b_ld,
-                               double* worst) {
+                               double* cells, double* told) {
     for (EACH_COLUMN(c, count)) {
         const value* data = values + c % period * step;
         const value* x = xs + c * x_ld;
@@ -120,10 +135,12 @@ extern "C" __global__ void run(long long n, long long count, const offset* start
             of_x(size(x[i]));
             norm(row);
         }
-        greatest(worst + 4 * c, residual);
-        greatest(worst + 4 * c + 1, of_b);
-        greatest(worst + 4 * c + 2, of_x);
-        greatest(worst + 4 * c + 3, norm);
+        double* mine = cells + CELLS * c;
+        greatest(mine, residual);
+        greatest(mine + 1, of_b);
+        greatest(mine + 2, of_x);
+        greatest(mine + 3, norm);
+        tell(mine, told + 4 * c);
     }
 }
 """,
@@ -142,20 +159,20 @@ extern "C" __global__ void run(long long n, long long count, const offset* start
     }
 }
 """,
-    # the largest of some sums into worst[3], for each column
+    # the largest of some sums into cell 3, for each column
     "largest": """
-extern "C" __global__ void run(long long n, long long count, const double* sums, double* worst) {
+extern "C" __global__ void run(long long n, long long count, const double* sums, double* cells) {
     for (EACH_COLUMN(c, count)) {
         Greatest found;
         for (EACH(i, n)) found(sums[i]);
-        greatest(worst + 4 * c + 3, found);
+        greatest(cells + CELLS * c + 3, found);
     }
 }
 """,
-    # the largest elements of the residual, of b and of x into worst[0..2], for each column
+    # the largest elements of the residual, of b and of x, told of each column with what cell 3 holds
     "compare": """
 extern "C" __global__ void run(long long n, long long count, const value* xs, long long x_ld, const value* ys, const value* bs,
-                               long long b_ld, double* worst) {
+                               long long b_ld, double* cells, double* told) {
     for (EACH_COLUMN(c, count)) {
         Greatest residual, of_b, of_x;
         for (EACH(i, n)) {
@@ -164,9 +181,11 @@ extern "C" __global__ void run(long long n, long long count, const value* xs, lo
             of_b(size(b));
             of_x(size(xs[c * x_ld + i]));
         }
-        greatest(worst + 4 * c, residual);
-        greatest(worst + 4 * c + 1, of_b);
-        greatest(worst + 4 * c + 2, of_x);
+        double* mine = cells + CELLS * c;
+        greatest(mine, residual);
+        greatest(mine + 1, of_b);
+        greatest(mine + 2, of_x);
+        tell(mine, told + 4 * c);
     }
 }
 """,
@@ -225,7 +244,7 @@ class Kernel:
         As of :func:`source`.
     """
 
-    __slots__ = ("_addresses", "_function", "_values")
+    __slots__ = ("_addresses", "_function", "_pack", "_values")
 
     def __init__(self, device: int, name: str, count: int, *types: Any, **more: Any) -> None:
         def build(capability: str) -> bytes:
@@ -234,12 +253,13 @@ class Kernel:
         key = ("sparse", name, *(getattr(one, "name", one) for one in types), *sorted(more.items()))
         self._function = kernels.compiled(device, key, build)
         self._values = (ctypes.c_ulonglong * count)()
+        self._pack = struct.Struct(f"={count}Q").pack_into
         first = ctypes.addressof(self._values)
         self._addresses = (ctypes.c_void_p * count)(*(first + 8 * i for i in range(count)))
 
     def __call__(self, stream: int, n: int, rows: int, *arguments: int) -> None:
         """Launch for `n` elements and so many rows of blocks."""
-        self._values[:] = list(arguments)
+        self._pack(self._values, 0, *arguments)
         blocks = max(1, min(_MAX_BLOCKS, -(-n // _THREADS)))
         driver.launch_kernel(
             self._function, blocks, max(1, min(rows, _MAX_ROWS)), 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self._addresses), None

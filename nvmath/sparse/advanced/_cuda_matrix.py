@@ -60,6 +60,8 @@ class DeviceMatrix:
         self.offsets, self.indices, self.nnz = problem.offsets, problem.indices, matrix.counts[2]
         types = problem.offsets, problem.indices, problem.dtype
         self._begins = tuple(start * kind.itemsize for start, kind in zip(matrix.starts, types, strict=True))
+        self._plain = None if any(self._begins) else slice(matrix.slot, matrix.slot + 3)
+        """Which addresses are those of its arrays, where it is not a part of them."""
         self._assembled: tuple[int, int, int] | None = None
         self._owners: list[Any] = []
         self._source: Any = None
@@ -193,9 +195,9 @@ class DeviceMatrix:
 
     def pointers(self, ptrs: Pointers, stream: int) -> tuple[int, int, int]:
         """Addresses of row offsets, column indices and present values, as cuDSS reads them."""
-        raw = self.raw(ptrs)
+        raw = ptrs[self._plain] if self._plain is not None else self.raw(ptrs)
         if self._assembled is None:
-            return raw
+            return raw  # type: ignore[return-value]
         self._fill(stream, self.nnz, 1, self.nnz, *self._tables, raw[2], self._assembled[2])
         return self._assembled
 

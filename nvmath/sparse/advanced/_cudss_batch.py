@@ -299,4 +299,3 @@ class CudssBatch(SystemsPlan, Closing):
         lease, self._lease = self._lease, None
         if lease is not None:
             lease.close()
-

@@ -52,7 +52,7 @@ class CudssSystem:
         self.lease: Lease | None = lease.share()
         self._matrix = 0
         self._pointed: tuple[int, ...] = ()  # where the descriptor of the matrix points to
-        self._sides: dict[tuple[int, int, int], list[int]] = {}  # descriptors, and where they point to
+        self._sides: dict[tuple[int, int, int], list[int]] = {}  # descriptors of x and b, and where they point to
         self.data: Any = None
         try:
             self.data = CudssData(lease)
@@ -129,16 +129,22 @@ class CudssSystem:
             cudss.matrix_set_csr_pointers(self._matrix, read[0], 0, read[1], read[2])
             self._pointed = read
 
-    def side(self, which: int, ptr: int, ld: int, count: int) -> int:
-        """The descriptor of b (0) or x (1) with some leading dimension, at an address."""
-        key = which, ld, count
+    def sides(self, x: int, x_ld: int, b: int, b_ld: int, count: int) -> tuple[int, int]:
+        """The descriptors of x and b with some leading dimensions, at some addresses: what has not moved is not set again."""
+        key = x_ld, b_ld, count
         made = self._sides.get(key)
-        if made is None:
-            made = self._sides[key] = [cudss.matrix_create_dn(self.n, count, ld, ptr, self.code, _COLUMN_MAJOR), ptr]
-        elif made[1] != ptr:
-            cudss.matrix_set_values(made[0], ptr)
-            made[1] = ptr
-        return made[0]
+        if made is None or not made[2]:
+            made = self._sides[key] = made or [0, 0, 0, 0]
+            for i, ptr, ld in ((0, x, x_ld), (2, b, b_ld)):
+                if not made[i]:
+                    made[i : i + 2] = cudss.matrix_create_dn(self.n, count, ld, ptr, self.code, _COLUMN_MAJOR), ptr
+        if made[1] != x:
+            cudss.matrix_set_values(made[0], x)
+            made[1] = x
+        if made[3] != b:
+            cudss.matrix_set_values(made[2], b)
+            made[3] = b
+        return made[0], made[2]
 
     def info(self, name: str, dtype: DType) -> Any:
         """Return a piece of information."""
@@ -148,12 +154,14 @@ class CudssSystem:
 
     def execute(self, phase: int, x: int, b: int) -> None:
         """Queue a phase on the stream of the solver."""
-        assert self.lease is not None
-        cudss.execute(self.lease.ready(), phase, self._config.handle, self.data.data, self._matrix, x, b)
+        lease = self.lease
+        assert lease is not None
+        handle = lease.handle if lease.own else lease.ready()
+        cudss.execute(handle, phase, self._config.handle, self.data.data, self._matrix, x, b)
 
     def prepare(self, phase: int, ptr: int) -> None:
         """Queue a phase that does not touch x and b; any address does for them."""
-        self.execute(phase, self.side(1, ptr, self.n, 1), self.side(0, ptr, self.n, 1))
+        self.execute(phase, *self.sides(ptr, self.n, ptr, self.n, 1))
 
     def solve(
         self, x: tuple[int, int], b: tuple[int, int], count: int, *, each: int = 0, steps: int | None = None
@@ -177,11 +185,12 @@ class CudssSystem:
             self._config.set("ir_num_steps", usual if steps is None else steps)
         try:
             if not each:
-                self.execute(SOLVE, self.side(1, *x, count), self.side(0, *b, count))
+                self.execute(SOLVE, *self.sides(*x, *b, count))
                 return
+            (x_ptr, x_ld), (b_ptr, b_ld) = x, b
             for column in range(count):
-                sides = (self.side(i, ptr + column * ld * each, ld, 1) for i, (ptr, ld) in ((1, x), (0, b)))
-                self.execute(SOLVE, *sides)
+                begin = column * each
+                self.execute(SOLVE, *self.sides(x_ptr + begin * x_ld, x_ld, b_ptr + begin * b_ld, b_ld, 1))
         finally:
             if usual is not None:
                 self._config.set("ir_num_steps", usual)
@@ -189,7 +198,7 @@ class CudssSystem:
     # --- the end ----------------------------------------------------------------------------------------------------------------------
 
     def _drop_descriptors(self) -> None:
-        for made in (*(made for made, _ in self._sides.values()), self._matrix):
+        for made in (*(made for pair in self._sides.values() for made in pair[::2]), self._matrix):
             if made:
                 discard(cudss.matrix_destroy, made)
         self._sides.clear()

@@ -13,6 +13,7 @@ from ..._core.kernels_host import viewer
 from ...bindings import mkl_pardiso
 from ._condition import disproof, estimate, structural_text, whole
 from ._determinant import slogdet
+from ._dominance import Dominance
 from ._engine import Engine
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
@@ -30,6 +31,10 @@ _ELEMENTS_FOR_SUPERLU: Final = 5_000_000
 """With more elements in the factors SuperLU would take too long as the last resort."""
 _SUSPICIOUS: Final = 0.01
 """Of a condition number, times the rounding unit: from here on it is looked at closely."""
+_ENTRIES_FOR_A_GUESS: Final = 20_000
+"""Below, it takes about as long to look for a definite matrix as it saves."""
+_GUESS: Final = -1
+"""The rung before the first: a matrix of which nothing was said is factorized as a positive definite one, which it turned out to be."""
 Rung = Callable[[], Engine]
 
 
@@ -48,9 +53,13 @@ class HostPlan:
         Each makes an engine, the stronger ones later.
     options : DirectSolverOptions
         What was asked.
+    guess : callable, optional
+        Makes an engine for positive definite matrices, for those that turn out to be so.
     """
 
-    def __init__(self, problem: SystemProblem, matrix: Matrix, rungs: list[Rung], options: DirectSolverOptions) -> None:
+    def __init__(
+        self, problem: SystemProblem, matrix: Matrix, rungs: list[Rung], options: DirectSolverOptions, guess: Rung | None = None
+    ) -> None:  # fmt: skip
         self.problem, self.matrix, self.options = problem, matrix, options
         self.factorized = False
         self.shared = False
@@ -58,7 +67,7 @@ class HostPlan:
         self._uneven, self._largest = False, 0.0  # what is known of the values, and their largest size
         self._random: Array | None = None
         self._norm: float | None = None
-        self._rungs = rungs
+        self._rungs, self._guess = rungs, guess
         self._rung = 0
         self._lock = threading.RLock()  # a clone may be at work in another thread
         self._engine = rungs[0]()
@@ -117,7 +126,18 @@ class HostPlan:
         self._product = Product(
             self._judged, problem.dtype.name, half=half, hermitian=hermitian, threads=self._engine.threads
         )
-        self._engine.analyse(self._source, self._source.values(self._values(ptrs)))
+        data = self._values(ptrs)
+        if self._guess is not None and self._judged.indices.size >= _ENTRIES_FOR_A_GUESS:
+            dominance = Dominance(self._judged)
+            if self._is_definite(dominance, data):
+                self._rung, self._engine, self._dominance = _GUESS, self._guess(), dominance
+                self._source = self._assemble(first, second, Kind.SPD, False)
+        self._engine.analyse(self._source, self._source.values(data))
+
+    def _is_definite(self, dominance: Dominance, data: Array) -> bool:
+        """Whether a matrix of which nothing was said is positive definite, and no setting asks for pivots or matching."""
+        asked = not self._engine.config.is_default("matching_algorithm", "pivot_type", "pivot_eps")
+        return not asked and dominance(self._judged.values(data))
 
     def accepts(self, ptrs: tuple[int, ...]) -> bool:
         """Whether the matrix still has the pattern that was planned."""
@@ -130,8 +150,8 @@ class HostPlan:
             raise PatternChangedError
         data = self._values(ptrs)
         self._look_at(data)
-        if self._rung:  # these values may do without stronger means
-            self._change(0, data)
+        if self._rung > 0 or (self._rung == _GUESS and not self._is_definite(self._dominance, data)):
+            self._change(0, data)  # these values may do without stronger means, or not have what was guessed
         reason, cause = "", None
         for found in self._attempts(data):
             reason, cause = found
@@ -233,7 +253,9 @@ class HostPlan:
         return whole(self._judged, data, self._product.half, self._product.hermitian)
 
     def _may_climb(self, rung: int) -> bool:
-        """Whether there is a next rung of the ladder, and it may be used."""
+        """Whether there is a next rung of the ladder, and it may be used; always after a guess."""
+        if rung == 0:
+            return True
         if self.options.on_failure == "raise" or rung >= len(self._rungs):
             return False
         large = self._engine.library != "SuperLU" and self._engine.info("lu_nnz") > _ELEMENTS_FOR_SUPERLU
@@ -242,6 +264,8 @@ class HostPlan:
     def _change(self, rung: int, data: Array) -> None:
         """Plan with the engine of a rung."""
         made = self._rungs[rung]()
+        if self._rung == _GUESS:
+            self._source = self._judged
         if made.full != self._engine.full:
             self._source = self._assemble(*self._source.source, self.problem.kind, made.full)
         self._engine.close()

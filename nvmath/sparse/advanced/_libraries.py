@@ -49,7 +49,7 @@ def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
     with place.current():
         return plan_systems(
             solver._problem, place, solver._adapter, solver._config, solver.options, threading_library(solver.options), memory,
-            hybrid=isinstance(solver._asked, ExecutionHybrid), blocking=solver.blocking,
+            stream=solver._planned_on, hybrid=isinstance(solver._asked, ExecutionHybrid), blocking=solver.blocking,
         )  # fmt: skip
 
 
@@ -64,8 +64,16 @@ def _on_the_cpu(solver: Any) -> SystemsPlan:
         solver.logger.info(
             "MKL is not installed: SciPy's SuperLU solves, in one thread. pip install mkl makes it faster."
         )
-    plans = [HostPlan(problem, matrix, rungs, solver.options) for matrix in problem.matrices]
+    guess = _guess(problem.kind, problem.dtype.name, config, each)
+    plans = [HostPlan(problem, matrix, rungs, solver.options, guess) for matrix in problem.matrices]
     return SystemsPlan(problem, plans, min(threads, count))
+
+
+def _guess(kind: Kind, dtype: str, config: Any, threads: int) -> Any:
+    """With what to factorize matrices of which nothing was said, if they turn out to be positive definite."""
+    if kind is not Kind.GENERAL or dtype not in ("float32", "float64") or not mkl_pardiso.present():
+        return None
+    return partial(_pardiso.PardisoEngine, Kind.SPD, dtype, config, threads)
 
 
 def _rungs(kind: Kind, dtype: str, config: Any, threads: int) -> list[Any]:

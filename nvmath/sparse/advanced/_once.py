@@ -9,6 +9,8 @@ from typing import Any, Final
 from ..._core.arrays import adapter_of
 from ..._core.cache import plan_cache
 from ..._core.options import coerce_options
+from ..._core.place import Cuda
+from ...bindings import _cuda as driver
 from ...bindings import mkl_pardiso
 from ._operands import Stored, take_all
 from ._options import (
@@ -25,6 +27,8 @@ _PREFERENCES: Final = (
     ("plan_preferences", DirectSolverPlanPreferences), ("factorization_preferences", DirectSolverFactorizationPreferences),
     ("solution_preferences", DirectSolverSolutionPreferences),
 )  # fmt: skip
+_USUAL: Final = 16 << 30
+"""Memory of a GPU on which every byte counts as one."""
 Settings = tuple[tuple[str, Any], ...]
 
 
@@ -71,11 +75,20 @@ def _solve(key: Any, solver: DirectSolver, operands: tuple[Any, ...] | None, str
     except BaseException:
         plan_cache.discard(solver)
         raise
-    if solver.stack is None:  # the cache has not counted it yet
-        solver.nbytes = solver._plan_object.nbytes
+    if solver._stack is None:  # the cache has not counted it yet
+        solver._nbytes = _counted(solver)
     solver._forget()
     plan_cache.give(key, solver)
     return result
+
+
+def _counted(solver: DirectSolver) -> int:
+    """Bytes that a kept solver counts: on a GPU by their share of its memory, of which the usual bound is a sixteenth then."""
+    nbytes: int = solver._plan_object.nbytes
+    if not isinstance(solver._place, Cuda):
+        return nbytes
+    total: int = driver.device_total_mem(driver.device_get(solver._place.device_id))
+    return nbytes * _USUAL // total
 
 
 def _key(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._core import memory_limit, options
 from ..._core.errors import join
+from ..._core.keywords import explained_fields
 from ...bindings import cudss
 
 DirectSolverMatrixType = cudss.MatrixType
@@ -26,6 +27,10 @@ PivotType = cudss.PivotType
 
 
 ON_FAILURE: Final = ("retry", "raise", "warn")
+_SCIPY_WORDS: Final[dict[str, IntEnum]] = {
+    "gen": DirectSolverMatrixType.GENERAL, "sym": DirectSolverMatrixType.SYMMETRIC, "her": DirectSolverMatrixType.HERMITIAN,
+    "pos": DirectSolverMatrixType.HPD, "positive definite": DirectSolverMatrixType.HPD,
+}  # fmt: skip
 
 
 def public_name(kind: type[Any]) -> str:
@@ -72,6 +77,7 @@ memory_estimates_dtype: Final = np.dtype(
 )
 
 
+@explained_fields
 @dataclass
 class DirectSolverOptions:
     """Options of a sparse direct solver.
@@ -79,7 +85,9 @@ class DirectSolverOptions:
     Parameters
     ----------
     sparse_system_type : DirectSolverMatrixType or str, default GENERAL
-        What is known of the matrix: general, symmetric, Hermitian, or positive definite (SPD real, HPD complex).
+        What is known of the matrix: general, symmetric, Hermitian, or positive definite (SPD real, HPD complex). The words of SciPy and
+        of :class:`nvmath.linalg.DirectSolverOptions` will do as well: ``"gen"``, ``"sym"``, ``"her"``, and ``"pos"`` or
+        ``"positive definite"`` for HPD, which is SPD where the matrix is real.
     sparse_system_view : DirectSolverMatrixViewType or str, default FULL
         Which part of a symmetric or Hermitian matrix is read: all of it, or one triangle.
     multithreading_lib : str, optional
@@ -120,6 +128,9 @@ class DirectSolverOptions:
     on_failure: Literal["retry", "raise", "warn"] = "retry"
 
     def __post_init__(self) -> None:
+        if isinstance(self.sparse_system_type, str):
+            word = self.sparse_system_type.strip().lower()
+            self.sparse_system_type = _SCIPY_WORDS.get(word, self.sparse_system_type)
         for name, kind in (
             ("sparse_system_type", DirectSolverMatrixType),
             ("sparse_system_view", DirectSolverMatrixViewType),
@@ -135,6 +146,7 @@ class DirectSolverOptions:
             )
 
 
+@explained_fields
 @dataclass
 class HybridMemoryModeOptions:
     """Whether the factors are kept in host memory where they do not fit on the GPU.
@@ -163,6 +175,7 @@ class HybridMemoryModeOptions:
             memory_limit.check(self.hybrid_device_memory_limit, "HybridMemoryModeOptions.hybrid_device_memory_limit")
 
 
+@explained_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionCUDA(options.ExecutionCUDA):
     """Run on a GPU.
@@ -189,6 +202,7 @@ class ExecutionCUDA(options.ExecutionCUDA):
         object.__setattr__(self, "hybrid_memory_mode_options", options.coerce_options(HybridMemoryModeOptions, given))
 
 
+@explained_fields
 @dataclass
 class ExecutionHybrid:
     """Run on a GPU and the CPU together: cuDSS does small parts of the factorization on the CPU.
@@ -221,6 +235,7 @@ class ExecutionHybrid:
         self.num_threads = options.ExecutionCPU(num_threads=self.num_threads).num_threads
 
 
+@explained_fields
 @dataclass(slots=True, kw_only=True)
 class DirectSolverPlanPreferences:
     """What :func:`direct_solver` sets before it plans; see :class:`DirectSolverPlanConfig` for the fields.
@@ -241,6 +256,7 @@ class DirectSolverPlanPreferences:
     use_superpanels: int | bool | None = None
 
 
+@explained_fields
 @dataclass(slots=True, kw_only=True)
 class DirectSolverFactorizationPreferences:
     """What :func:`direct_solver` sets before it factorizes; see :class:`DirectSolverFactorizationConfig` for the fields.
@@ -256,6 +272,7 @@ class DirectSolverFactorizationPreferences:
     pivot_eps: float | None = None
 
 
+@explained_fields
 @dataclass(slots=True, kw_only=True)
 class DirectSolverSolutionPreferences:
     """What :func:`direct_solver` sets before it solves; see :class:`DirectSolverSolutionConfig` for the fields.

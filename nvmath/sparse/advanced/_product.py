@@ -33,7 +33,7 @@ class Product:
         How many may be used.
     """
 
-    __slots__ = ("_diagonal", "_matrix", "_pattern", "_transposed", "half", "hermitian")
+    __slots__ = ("_diagonal", "_matrix", "_mirror", "_pattern", "half", "hermitian")
 
     def __init__(
         self, pattern: Assembly, dtype: str, *, half: bool = False, hermitian: bool = False, threads: int = 1
@@ -42,7 +42,7 @@ class Product:
         self._pattern = pattern if large and mkl_pardiso.can_multiply() else None
         zeros = np.zeros(pattern.indices.size, dtype)
         self._matrix = sparse.csr_array((zeros, pattern.indices, pattern.indptr), shape=(pattern.n, pattern.n))
-        self._transposed = self._matrix.T
+        self._mirror: sparse.csc_array | None = None
         self.half, self.hermitian = half, hermitian
         self._diagonal = pattern.indptr[:-1] if half else None  # where the triangle begins in each row
 
@@ -54,22 +54,29 @@ class Product:
             where = (pointer(array) for array in (pattern.indptr, pattern.indices, values, x, y))
             if mkl_pardiso.multiply(name, pattern.n, *where, transposed=op != "N", half=self.half):
                 return y
-        self._matrix.data = self._transposed.data = values
+        self._matrix.data = values
         if self.half:  # then op is N, since libraries are asked for nothing else
             return self._by_half(values, x)
         if op == "N":
             return self._matrix @ x  # type: ignore[no-any-return]
         if op == "T":
-            return self._transposed @ x  # type: ignore[no-any-return]
-        return (self._transposed @ x.conj()).conj()  # type: ignore[no-any-return]
+            return self._transposed(values) @ x  # type: ignore[no-any-return]
+        return (self._transposed(values) @ x.conj()).conj()  # type: ignore[no-any-return]
+
+    def _transposed(self, values: Array) -> sparse.csc_array:
+        """The transpose, made when it is first needed."""
+        if self._mirror is None:
+            self._mirror = self._matrix.T
+        self._mirror.data = values
+        return self._mirror
 
     def _by_half(self, values: Array, x: Array) -> Array:
         """Upper triangle times x, plus its mirror image, less the diagonal that was counted twice."""
-        diagonal = values[self._diagonal]
+        diagonal, transposed = values[self._diagonal], self._transposed(values)
         if self.hermitian:
-            lower, diagonal = (self._transposed @ x.conj()).conj(), diagonal.conj()
+            lower, diagonal = (transposed @ x.conj()).conj(), diagonal.conj()
         else:
-            lower = self._transposed @ x
+            lower = transposed @ x
         result = self._matrix @ x
         result += lower
         result -= diagonal * x if x.ndim == 1 else diagonal[:, None] * x
@@ -77,11 +84,11 @@ class Product:
 
     def sizes(self, values: Array, x: Array, op: str = "N") -> Array:
         """Return ``|op(a)| @ |x|``; of half a matrix the diagonal is counted twice."""
-        self._matrix.data = self._transposed.data = np.abs(values)
+        self._matrix.data = values = np.abs(values)
         x = np.abs(x)
         if self.half:
-            return self._matrix @ x + self._transposed @ x  # type: ignore[no-any-return]
-        return (self._matrix if op == "N" else self._transposed) @ x  # type: ignore[no-any-return]
+            return self._matrix @ x + self._transposed(values) @ x  # type: ignore[no-any-return]
+        return (self._matrix if op == "N" else self._transposed(values)) @ x  # type: ignore[no-any-return]
 
     def sums(self, values: Array, op: str = "N") -> Array:
         """Row sums of ``|op(a)|``."""

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, Self
 from ..._core import log
 from ..._core.errors import InvalidStateError, join
 from ..._core.fork import children
+from ..._core.keywords import explained
 from ..._core.options import ExecutionCPU, coerce_options
 from ..._core.place import Cuda
 from ._config import DirectSolverFactorizationConfig, DirectSolverPlanConfig, DirectSolverSolutionConfig, HostConfig
@@ -75,6 +76,7 @@ class DirectSolver(Life):
 
     _invalid = InvalidDirectSolverState
 
+    @explained(options=DirectSolverOptions, executions=(ExecutionCPU, ExecutionCUDA, ExecutionHybrid))
     def __init__(
         self,
         a: Any,
@@ -348,8 +350,6 @@ class DirectSolver(Life):
         if self.valid_state:
             super().free()
             self._config.close()
-
-    close = free
 
     # --- settings and information -------------------------------------------------------------------------------------------------
 

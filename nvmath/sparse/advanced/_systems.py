@@ -19,6 +19,8 @@ from ._sides import Side
 
 _SUMS: Final = frozenset({"lu_nnz", "npivots", "num_superpanels"})
 _ROWS: Final = frozenset({"inertia", "condition"})
+_TOLD: Final = 4
+"""How many systems that failed an error tells of one by one."""
 _OF_BATCHES: Final = _SUMS | _ROWS | {"info", "memory", "logdet"}
 Answer = tuple[Judgement | None, str]
 """How good a solution is, if that is known already, and what to warn of."""
@@ -131,16 +133,21 @@ class SystemsPlan:
 
         if len(solvers) == 1:
             only = solvers[0]
-        made = run_one if len(solvers) == 1 else run
         order = self._order
         if order is None:
-            return made
+            return run_one if len(solvers) == 1 else run
+
+        def run_one_in_order(*ptrs: int) -> None:
+            with order.on(ptrs[-1]) as stream:
+                _, text = only(ptrs, ptrs[count], stream)  # of the addresses the first count are read
+            if text:
+                warn(text, IllConditionedWarning)
 
         def run_in_order(*ptrs: int) -> None:
             with order.on(ptrs[-1]) as stream:
-                made(*ptrs[:-1], stream)
+                run(*ptrs[:-1], stream)
 
-        return run_in_order
+        return run_one_in_order if len(solvers) == 1 else run_in_order
 
     @contextmanager
     def _turn(self, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -159,16 +166,19 @@ class SystemsPlan:
         return [work(self.plans[0])] if len(self.plans) == 1 else self._over(work, self.plans)
 
     def _over(self, work: Callable[[Any], Any], things: Iterable[Any]) -> list[Any]:
-        """Do some work for each system; an error says for which it failed."""
+        """Do some work for each system; one error says for which it failed, and why."""
 
-        def do(pair: tuple[int, Any]) -> Any:
+        def do(thing: Any) -> tuple[Any, Exception | None]:
             try:
-                return work(pair[1])
+                return work(thing), None
             except (SingularSystemError, ValueError) as error:
-                raise type(error)(f"System {pair[0]} of the batch: {error}") from error
+                return None, error
 
-        pairs = enumerate(things)
-        return list(map(do, pairs) if self._pool is None else self._pool.map(do, pairs))
+        done = list(map(do, things) if self._pool is None else self._pool.map(do, things))
+        failed = {index: error for index, (_, error) in enumerate(done) if error is not None}
+        if failed:
+            raise _one_of(failed) from next(iter(failed.values()))
+        return [result for result, _ in done]
 
     # --- several users ----------------------------------------------------------------------------------------------------------------
 
@@ -238,3 +248,10 @@ class SystemsPlan:
         if name == "memory":
             return {key: sum(one.get(key, 0) for one in found) for one in found for key in one}
         return tuple(map(np.array, zip(*found, strict=True)))
+
+
+def _one_of(failed: dict[int, Exception]) -> Exception:
+    """One error for all systems that failed, of the kind of the first."""
+    texts = [f"System {index} of the batch: {error}" for index, error in failed.items()]
+    more = f" {len(texts) - _TOLD} more systems of the batch failed." if len(texts) > _TOLD else ""
+    return type(next(iter(failed.values())))(" ".join(texts[:_TOLD]) + more)

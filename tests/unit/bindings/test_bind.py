@@ -29,11 +29,11 @@ toy_status(status: i32)
 toy_version(kind: i32, &value: i32)
 add = toy_add(a: ptr, b: ptr, times: i32)
 toy_absent(a: i32)
-second = toy_second_u64(a: cbuf) -> u64
+second = toy_second_u64(a: cbuf<u64>) -> u64
 filled = toy_fill(a: null, n: i32)
 _secret = toy_counter() -> i64
 """
-LENGTHS = "second 8: a=2"
+LENGTHS = "second: a=2"
 ENUMS = "IntEnum Result: SUCCESS=0 BAD=7\nIntFlag Flags: A=1 B=2\n"
 
 
@@ -252,7 +252,7 @@ def test_a_function_that_is_held_follows_substitution(toy_module: Any) -> None:
         assert recorder.calls == [("status", 4), ("status", 0), ("status", 0)]
         assert status(0) is None
         assert version(3) == 4
-        assert checked(np.array([5, 7])) == 7
+        assert checked(np.array([5, 7], "u8")) == 7
         assert _seam.can_prepare(status)
 
 
@@ -285,7 +285,7 @@ def test_functions_are_pickled_and_copied_by_name(importable: Any) -> None:
     before = [described(function) for function in functions]
     assert "toy" not in _load.opened()
     assert functions[0](0) is None
-    assert functions[1](np.array([5, 7])) == 7
+    assert functions[1](np.array([5, 7], "u8")) == 7
     with _bind.substitute("toy", Recorder()):
         functions[0](0)
     for function, pickled in zip(functions, texts, strict=True):

@@ -27,7 +27,7 @@ def edition(version: str, *functions: Function, **enums: dict[str, int]) -> pack
 
 
 def written(target: Target, *editions: packages.Edition, rows: str = "", special: str = "") -> write.Written:
-    kept = [_rows.parse(row, "toy") for row, _ in _rows.index(rows, "toy").values()]
+    kept = list(_rows.Index(rows, "toy"))
     return write.write(
         target,
         list(editions),
@@ -56,7 +56,7 @@ def test_recorded_names_and_out_parameters(target: Target) -> None:
         "@ toy.h",
         "toyCreate(&handle: ptr)",
         "toyGetSize(handle: ptr, &bytes: usize)",
-        "do_it_2 = toyDoIt2(handle: ptr, n: i32, alpha: cbuf)",
+        "do_it_2 = toyDoIt2(handle: ptr, n: i32, alpha: cbuf<f32>)",
     ]
     assert not [note for note in made.notes if "Mode" not in note]
 
@@ -87,8 +87,10 @@ def test_spans(span: str, inside: list[str], outside: list[str]) -> None:
 def test_rows_that_are_there_are_kept_while_they_fit(target: Target) -> None:
     rows = "do_it_2 = toyDoIt2(handle: ptr, n: i32, alpha: f32[])\n"
     assert "alpha: f32[]" in written(target, edition("1.0", DO), rows=rows).rows
+    void = function("toyDoIt2", *DO.parameters[:2], ("alpha", CType("void", 1, True)))
+    assert "alpha: cbuf<c64>" in written(target, edition("1.0", void), rows=rows.replace("f32[]", "cbuf<c64>")).rows
     changed = function("toyDoIt2", *DO.parameters[:2], ("alpha", CType("f64", 1, True)))
-    assert "alpha: cbuf" in written(target, edition("1.0", changed), rows=rows).rows
+    assert "alpha: cbuf<f64>" in written(target, edition("1.0", changed), rows=rows).rows
 
 
 def test_rows_that_are_written_by_hand_are_left_out(target: Target) -> None:
@@ -112,6 +114,8 @@ def test_what_cannot_be_matched_is_left_out_and_said(target: Target, changed: Fu
 def test_a_row_is_compared_with_the_declaration() -> None:
     row = _rows.parse("toyDoIt2(handle: ptr, n: i64, alpha: f32[])", "toy")
     assert list(check.differences(row, DO)) == ["toyDoIt2: parameter n is q in the row, '' in C"]
+    assert list(check.differences(_rows.parse("toyDoIt2(handle: ptr, n: i32, alpha: cbuf<f32>)", "toy"), DO)) == []
+    assert list(check.differences(_rows.parse("toyDoIt2(handle: ptr, n: i32, alpha: cbuf<f64>)", "toy"), DO))
     short = _rows.parse("toyDoIt2(handle: ptr)", "toy")
     assert list(check.differences(short, DO)) == ["toyDoIt2: 1 parameters in the row, 3 in C"]
     by_value = function("toyDoIt2", *DO.parameters[:2], ("alpha", CType("c64", 0, spelling="cuComplex")))
@@ -129,7 +133,7 @@ def test_enumerations_have_recorded_and_new_members(target: Target) -> None:
 
 
 def fold(text: str) -> list[str]:
-    rows: list[Any] = [_rows.parse(row, "lib") for row, _ in _rows.index(text, "lib").values()]
+    rows: list[Any] = list(_rows.Index(text, "lib"))
     return list(families.fold(rows, "lib"))
 
 
@@ -148,6 +152,9 @@ libOther_64(n: i32)
         "libCreate(&handle: ptr)",
         "libOther[_64](n: i32)",
     ]
+    typed = "libSone(a: buf<f32>, b: buf<i32>)\nlibDone(a: buf<f64>, b: buf<i32>)\n"
+    typed += "libSone_64(a: buf<f32>, b: buf<i64>)\nlibDone_64(a: buf<f64>, b: buf<i64>)\n"
+    assert fold(typed) == ["lib{S,D}one[_64](a: buf<{f32,f64}>, b: buf<int>)"]
 
 
 def test_what_is_folded_means_the_same() -> None:
@@ -155,7 +162,9 @@ def test_what_is_folded_means_the_same() -> None:
         "libSdot_v2(n: i32) -> f32\nlibDdot_v2(n: i32) -> f64\nlibSdot_v2_64(n: i64) -> f32\nlibDdot_v2_64(n: i64) -> f64\n",
         "sone = LAPACKE_sone_64(a: f32)\ndone = LAPACKE_done_64(a: f64)\n",
         "libCone(a: i32)\nlibZone(b: i32)\n",
+        "libSone(a: f32, b: buf<i32>)\nlibCone(a: cbuf<c64>, b: buf<i32>)\n",
+        "libSone(a: buf<f32>)\nlibDone(a: buf<f64>)\nlibSone_64(a: buf<f32>)\nlibDone_64(a: buf<f64>)\n",
     ):
-        before = {_rows.parse(row, "lib") for row, _ in _rows.index(text, "lib").values()}
-        after = {_rows.parse(row, "lib") for row, _ in _rows.index("\n".join(fold(text)), "lib").values()}
+        before = set(_rows.Index(text, "lib"))
+        after = set(_rows.Index("\n".join(fold(text)), "lib"))
         assert before == after

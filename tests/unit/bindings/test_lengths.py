@@ -16,23 +16,23 @@ from nvmath.bindings.nvpl import blas
 
 TEXT = """
 * x=n
-{s,d}one {4,8}:
-two 16: y=2*n
+{s,d}one:
+two: y=2*n
 * z=1
-three 4: x=3
+three: x=3
 """
 
 
 def test_a_line_says_what_functions_need() -> None:
     assert _lengths.lengths(TEXT) == {
-        "sone": (4, {"x": "n"}),
-        "done": (8, {"x": "n"}),
-        "two": (16, {"x": "n", "y": "2*n"}),
-        "three": (4, {"z": "1", "x": "3"}),
+        "sone": {"x": "n"},
+        "done": {"x": "n"},
+        "two": {"x": "n", "y": "2*n"},
+        "three": {"z": "1", "x": "3"},
     }
 
 
-ROW = _rows.parse("libDo(n: i32, x: cbuf, sizes: i64[])", "lib")
+ROW = _rows.parse("libDo(n: i32, x: cbuf<f64>, sizes: i64[])", "lib")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,8 @@ ROW = _rows.parse("libDo(n: i32, x: cbuf, sizes: i64[])", "lib")
         ((3, bytearray(24), (1, 2, 3, 4)), ""),
         ((3, 4096, None), ""),  # nothing is known of an address
         ((np.int64(3), np.zeros((3, 1)), np.zeros(4, "i2")), ""),
-        ((3, np.zeros(3, "f4"), [1, 2, 3, 4]), r"do\(\): x needs 3 elements of 8 bytes \(n\), got room for 1.5"),
+        ((3, np.zeros(3, "f4"), [1, 2, 3, 4]), ""),  # the call refuses the type
+        ((3, bytes(12), [1, 2, 3, 4]), r"do\(\): x needs 3 elements of 8 bytes \(n\), got room for 1.5"),
         ((3, np.zeros(2), [1, 2, 3, 4]), "x needs 3 elements of 8 bytes"),
         ((3, np.zeros(3), [1, 2, 3]), r"sizes needs 4 elements \(n\+1\), got room for 3"),
         ((3, 4096, np.zeros(3, "i8")), "sizes needs 4"),
@@ -53,7 +54,7 @@ ROW = _rows.parse("libDo(n: i32, x: cbuf, sizes: i64[])", "lib")
     ],
 )
 def test_what_is_refused(arguments: tuple[Any, ...], refused: str) -> None:
-    checked, check = _lengths.check_of(ROW, 8, {"x": "n", "sizes": "n+1"})
+    checked, check = _lengths.check_of(ROW, {"x": "n", "sizes": "n+1"})
     assert checked == ["x", "sizes"]
     if refused:
         with pytest.raises(ValueError, match=refused):
@@ -70,19 +71,77 @@ def arrays(row: Row) -> list[str]:
 def test_every_array_has_a_length(module: Any) -> None:
     known = module._library.tables.lengths
     rows = {row.name: arrays(row) for row in module._library.rows() if arrays(row)}
-    assert {
-        name: [p for p in found if p not in known[name.removesuffix("_64")][1]] for name, found in rows.items()
-    } == {name: [] for name in rows}
+    assert {name: [p for p in found if p not in known[name.removesuffix("_64")]] for name, found in rows.items()} == {
+        name: [] for name in rows
+    }
     assert {name.removesuffix("_64") for name in rows} == set(known)
 
 
 def test_docstrings_say_how_long() -> None:
     text = str(curand.generate_uniform_double.__doc__)
-    assert "In and out; C type buf; at least num elements of 8 bytes." in text
+    assert "output_ptr : address (int), None or writable contiguous buffer of float64\n" in text
+    assert "In and out; C type buf<f64>; at least num elements." in text
     assert "ValueError\n    An array is shorter" in text
     assert "ValueError" not in str(curand.set_stream.__doc__)
     assert "In; C type i32[]; at least group_count elements.\n" in str(blas.sgemm_batch.__doc__)
     assert "alpha : float\n    In; C type f64.\n" in str(blas.daxpy.__doc__)
+
+
+MATRIX = np.ones((3, 2))
+
+
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        ({"order": 100}, "order must be 101 or 102, got 100"),
+        ({"trans_a": 0}, "trans_a must be 111, 112, 113 or 114, got 0"),
+        ({"trans_b": 121}, "trans_b must be 111, 112, 113 or 114, got 121"),
+        ({"m": -1}, "m must be 0 or more, got -1"),
+        ({"lda": 1}, "a has lines of 2 elements, so its leading dimension must be 2 or more, got 1"),
+        ({"trans_a": 112, "m": 2, "k": 3, "lda": 1}, "a has lines of 2 elements"),
+        ({"k": 0, "lda": 0}, "a has lines of 0 elements, so its leading dimension must be 1 or more, got 0"),
+        ({"a": 4096, "lda": 1}, "a has lines of 2"),  # with an array elsewhere, what an address needs is known as well
+        ({"ldc": 2, "c": np.zeros((3, 2))}, "c has lines of 3"),
+        ({}, ""),
+    ],
+)
+def test_what_blas_prints_and_goes_on_is_refused(changed: dict[str, Any], refused: str) -> None:
+    """MKL prints that a parameter had a wrong value, and returns as if it had worked."""
+    given = {"order": 101, "trans_a": 111, "trans_b": 112, "m": 3, "n": 3, "k": 2, "alpha": 1.0, "a": MATRIX, "lda": 2}
+    given |= {"b": MATRIX, "ldb": 2, "beta": 0.0, "c": np.zeros((3, 3)), "ldc": 3} | changed
+    calls: list[Any] = []
+    with substitute("blas", SimpleNamespace(cblas_dgemm=lambda *args: calls.append(args))):
+        if refused:
+            with pytest.raises(ValueError, match=rf"^dgemm\(\): {refused}"):
+                blas.dgemm(**given)
+        else:
+            blas.dgemm(**given)
+    assert bool(calls) == (not refused)
+
+
+def test_steps_of_0_are_refused_beside_matrices_only() -> None:
+    x, y = np.ones(2), np.zeros(2)
+    calls: list[Any] = []
+    with substitute(
+        "blas", SimpleNamespace(**{f"cblas_d{name}": lambda *args: calls.append(args) for name in ("axpy", "ger")})
+    ):
+        blas.daxpy(2, 1.0, x, 0, y, 1)  # adds the first number to each
+        with pytest.raises(ValueError, match=r"dger\(\): inc_x must be other than 0, got 0"):
+            blas.dger(101, 2, 2, 1.0, x, 0, y, 1, np.zeros(4), 2)
+    assert len(calls) == 1
+
+
+def test_random_numbers_need_arrays_of_their_type() -> None:
+    if _load.find_library("curand") is None:
+        pytest.skip("cuRAND is not installed")
+    numbers = np.zeros(8)
+    with pytest.raises(TypeError, match=r"'output_ptr' must have items of type float32 .* got float64"):
+        curand.generate_uniform(0, numbers, numbers.size)
+    with pytest.raises(TypeError, match=r"items of type float64 .* got float32"):
+        curand.generate_uniform_double(0, np.zeros(8, "f4"), 8)
+    with pytest.raises(TypeError, match=r"items of type uint32 .* got int32"):
+        curand.generate(0, np.zeros(8, "i4"), 8)
+    assert not numbers.any()
 
 
 def test_a_loop_calls_the_function_itself() -> None:
@@ -120,8 +179,9 @@ def scalars(row: Row, draw: random.Random) -> dict[str, Any]:
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
-    size = blas._library.tables.lengths[name][0]
-    return np.dtype({4: "f4", 16: "c16"}.get(size, "f8" if name.lstrip("i").startswith("d") else "c8"))
+    return np.dtype(
+        _rows.ITEMS[next(p.item or p.type for p in FUNCTIONS[name].arguments if p.item or p.name == "alpha_array")]
+    )
 
 
 def named(row: Row) -> str:
@@ -178,7 +238,7 @@ def outcome(
 def test_c_reads_and_writes_as_much_as_is_checked(name: str, suffix: str) -> None:
     """What lies behind the shortest arrays that are accepted does not matter, and their last element does."""
     row, dtype, draw = FUNCTIONS[name], dtype_of(name), random.Random(name)
-    if name + suffix not in blas._library.tables.rows or not blas._library.has(row.c_name + suffix):
+    if blas._library.tables.rows.get(name + suffix) is None or not blas._library.has(row.c_name + suffix):
         pytest.skip(f"the BLAS library has no {row.c_name}{suffix}")
     function = getattr(blas, name + suffix)
     idle = set(arrays(row))
@@ -308,7 +368,7 @@ def test_a_factor_of_zero_at_an_address(suffix: str) -> None:
 def test_what_a_factor_of_zero_multiplies_may_be_absent(name: str, suffix: str) -> None:
     """The result is that of arrays full of zeros."""
     row, dtype, draw = FUNCTIONS[name], dtype_of(name), random.Random(name)
-    if name + suffix not in blas._library.tables.rows or not blas._library.has(row.c_name + suffix):
+    if blas._library.tables.rows.get(name + suffix) is None or not blas._library.has(row.c_name + suffix):
         pytest.skip(f"the BLAS library has no {row.c_name}{suffix}")
     read = [p.name for p in row.arguments if p.type == "cbuf" and p.name not in ("alpha", "beta")]
     for _ in range(5):

@@ -215,9 +215,9 @@ def test_the_cuda_major_follows_the_process() -> None:
     assert _load._cuda_major(["/a/libnvrtc.so.13", "/a/libcufft.so.11"]) == "13"
     assert _load._cuda_major(["/a/libcufft.so.11.4.1.4"]) == "12"
     assert _load._cuda_major(["/a/libcusparse.so.12"]) == ""  # both majors have that name
-    first = [c.files[0] for c in _load._candidates(LIBRARIES["cufft"], ["/a/libcublas.so.12"])]
+    first = [c.files[0] for c in _load._Finder(LIBRARIES["cufft"], ["/a/libcublas.so.12"]).candidates()]
     assert first == ["libcufft.so.11", "libcufft.so.12"]
-    assert _load._candidates(LIBRARIES["cufft"], [])[0].files == ("libcufft.so.12",)
+    assert _load._Finder(LIBRARIES["cufft"], []).candidates()[0].files == ("libcufft.so.12",)
 
 
 @linux
@@ -225,9 +225,9 @@ def test_the_cuda_major_follows_the_process() -> None:
 def test_folders_of_the_other_major_come_last() -> None:
     row = LIBRARIES["cublasMp"]
     assert row.folders == ("nvidia/cublasmp/cu13/lib", "nvidia/cublasmp/cu12/lib")
-    assert _load._folders(row, ["/a/libcublas.so.12"]) == list(reversed(row.folders))
-    assert _load._folders(row, ["/a/libcublas.so.13"]) == list(row.folders)
-    assert _load._folders(row, []) == list(row.folders)
+    assert _load._Finder(row, ["/a/libcublas.so.12"]).folders() == list(reversed(row.folders))
+    assert _load._Finder(row, ["/a/libcublas.so.13"]).folders() == list(row.folders)
+    assert _load._Finder(row, []).folders() == list(row.folders)
 
 
 def test_names_follow_the_form_of_the_library() -> None:
@@ -263,7 +263,7 @@ def test_a_file_that_is_named_is_known_by_a_pattern(monkeypatch: pytest.MonkeyPa
     if path is None:
         pytest.skip("this NumPy brings no OpenBLAS")
     monkeypatch.setenv("NVMATH_BLAS_CPU_LIBRARY", path)
-    candidate = _load._candidates(_load.LIBRARIES["blas"], [])[0]
+    candidate = _load._Finder(_load.LIBRARIES["blas"], []).candidates()[0]
     assert (candidate.flavour, candidate.files, candidate.symbols) == ("openblas", (path,), ("scipy_{wide}64_",))
 
 
@@ -326,10 +326,10 @@ def test_libraries_of_other_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wheels_are_taken_without_asking_pathfinder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = LibraryRow("x", "X", "tests", "pip install x", (Candidate("", ("libx.so.1",)),), ("x/lib",), pathfinder="x")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert _load._pathfinder_is_first(row, [])
+    assert _load._Finder(row, []).pathfinder_is_first()
     (tmp_path / "x" / "lib").mkdir(parents=True)
     (tmp_path / "x" / "lib" / "libx.so.1").touch()
-    assert not _load._pathfinder_is_first(row, [])
+    assert not _load._Finder(row, []).pathfinder_is_first()
 
 
 # ------------------------------------------------------------------------------------------------ places

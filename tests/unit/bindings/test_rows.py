@@ -8,7 +8,7 @@ from nvmath.bindings import _rows
 
 
 def names(text: str, prefix: str = "lib") -> list[str]:
-    return list(_rows.index(text, prefix))
+    return _rows.Index(text, prefix).names()
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,15 @@ def test_what_is_by_address_or_always_null() -> None:
     assert "a : int\n    In; C type i32*." in row.documentation("E")
 
 
+def test_memory_may_have_items_of_a_type() -> None:
+    row = _rows.parse("libDo(a: cbuf<f32>, b: buf<c128>, c: buf)", "lib")
+    assert row.signature == "-f+D*w>!"
+    assert [(p.written, p.item_size) for p in row.parameters] == [("cbuf<f32>", 4), ("buf<c128>", 16), ("buf", 0)]
+    assert "b : address (int), None or writable contiguous buffer of complex128\n" in row.documentation("E")
+    rows = _rows.Index("lib{S,D}do[_64](a: buf<{f32,f64}>, b: buf<int>)", "lib")
+    assert [row.signature for row in rows] == ["+f+i>!", "+f+q>!", "+d+i>!", "+d+q>!"]
+
+
 def test_documentation_states_everything() -> None:
     text = _rows.parse("libDo(a: i32, c: f32[], &d: ptr)", "lib").documentation("LibError")
     expected = """Calls the C function ``libDo``.
@@ -73,7 +82,7 @@ def test_sections_say_where_a_row_is_declared() -> None:
     text = (
         "@ lib.h\nlibOne(a: buf)\n@ other.h 1.2+\nlibTwo()\n@ other.h -1.4\nlibThree()\n@ other.h 1.3-1.5\nlibFour()\n"
     )
-    rows = [_rows.parse(row, "lib", section) for row, section in _rows.index(text, "lib").values()]
+    rows = list(_rows.Index(text, "lib"))
     assert [(row.header, row.versions) for row in rows] == [
         ("lib.h", ""),
         ("other.h", "1.2+"),
@@ -89,7 +98,7 @@ def test_sections_say_where_a_row_is_declared() -> None:
 
 def test_a_wide_index_has_the_functions_of_64_bits_alone() -> None:
     text = "lib{S,D}dot_v2[_64](n: int)\nnorm = libNrm[_64](n: int)\nlibGet(n: i32)\n"
-    rows = [_rows.parse(row, "lib") for row, _ in _rows.index(text, "lib", wide=True).values()]
+    rows = list(_rows.Index(text, "lib", wide=True))
     assert [(row.name, row.c_name, row.signature) for row in rows] == [
         ("sdot", "libSdot_v2_64", "q>!"),
         ("ddot", "libDdot_v2_64", "q>!"),
@@ -155,6 +164,11 @@ def test_the_index_needs_no_parsing_of_parameters() -> None:
         "libDo(&a: null)",
         "libDo(a: null*)",
         "libDo(a: buf*)",
+        "libDo(a: buf<f16>)",
+        "libDo(a: buf<>)",
+        "libDo(a: cbuf<f32>[])",
+        "libDo(&a: buf<f32>)",
+        "libDo(a: ptr<f32>)",
         "libDo(&a: i32*)",
         "libDo(a: c64*)",
         "libDo() -> null",

@@ -762,3 +762,67 @@ def test_memory_in_a_loop(seam: ModuleType, bind: Bind) -> None:
     if seam.__name__.endswith("_c"):
         seam.repeat(function, (2,), steps, (values, 9, 2))
         assert values[:, 1].tolist() == [9, 0, 9, 0]
+
+
+# ------------------------------------------------------------------------------------------------ memory of a type
+
+TYPED = {
+    "i32": "i4",
+    "u32": "u4",
+    "i64": "i8",
+    "u64": "u8",
+    "usize": "u8",
+    "f32": "f4",
+    "f64": "f8",
+    "c64": "c8",
+    "c128": "c16",
+}
+
+
+@pytest.mark.parametrize("item", TYPED)
+def test_memory_of_a_type_takes_arrays_of_that_type(bind: Bind, item: str) -> None:
+    write = bind(f"toy_memset(data: buf<{item}>, value: i32, n: usize) -> void")
+    read = bind(f"toy_bytes(data: cbuf<{item}>, n: usize) -> i64")
+    data = np.zeros((2, 3), TYPED[item])
+    for given in (data, data.T, data[0], data.ctypes.data, data[:0]):
+        write(given, 0, 0)
+        assert read(given, 0) == 0
+    write(data, 1, data.nbytes)
+    assert read(data, data.nbytes) == data.nbytes
+    for raw in (bytearray(16), data.view("u1"), data.view([("x", TYPED[item])])):  # bytes and structures hold anything
+        write(raw, 0, 0)
+    assert read(b"123", 0) == 0
+    assert read(None, 0) == -1
+
+
+@pytest.mark.parametrize("item", TYPED)
+@pytest.mark.parametrize("other", ["?", "i1", "i4", "u4", "i8", "u8", "f2", "f4", ">f4", "f8", "c8", "c16"])
+def test_memory_of_a_type_refuses_arrays_of_another(bind: Bind, item: str, other: str) -> None:
+    """C would write floats where doubles are read: nothing is called then."""
+    data = np.zeros(4, other)
+    if data.dtype == TYPED[item] or (item, other) == ("usize", "i8"):  # sizes have any sign
+        return
+    wanted = rf"'data' must have items of type {np.dtype(TYPED[item])} \(or be an address\), got {data.dtype}$"
+    for kind in ("buf", "cbuf"):
+        with pytest.raises(TypeError, match=wanted):
+            bind(f"toy_memset(data: {kind}<{item}>, value: i32, n: usize) -> void")(data, 1, data.nbytes)
+    assert not data.any()
+
+
+def test_memory_without_a_dtype_is_described_by_its_format(bind: Bind) -> None:
+    with pytest.raises(TypeError, match=r"must have items of type float32 .*, got the format 'd'"):
+        bind("toy_memset(data: buf<f32>, value: i32, n: usize) -> void")(array.array("d", [1.0]), 1, 8)
+
+
+def test_memory_of_a_type_that_has_gaps_or_is_read_only_is_refused_as_such(bind: Bind) -> None:
+    function = bind("toy_memset(data: buf<f64>, value: i32, n: usize) -> void")
+    with pytest.raises(ValueError, match="'data' must be C-contiguous"):
+        function(np.zeros((4, 4))[:, :2], 0, 0)
+    with pytest.raises(ValueError, match="that can be written"):
+        function(np.broadcast_to(np.zeros(()), ()), 0, 0)
+
+
+@pytest.mark.parametrize("signature", ["-v>!", "+s>!", "-b>!", "->!", "+>!"])
+def test_memory_of_no_type_is_malformed(seam: ModuleType, signature: str) -> None:
+    with pytest.raises(ValueError, match="malformed"):
+        seam.bind(4096, "f", ("a",), signature, None, "")

@@ -1,4 +1,4 @@
-"""Prepared calls and tables of them, with both kinds of the seam: what they do, and above all when they do nothing."""
+"""Prepared calls and tables of them: what they do, and above all when they do nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nvmath.bindings import _seam_prepared
-
 ROW = "toy_add_scaled(a: ptr, b: ptr, by: f64, times: i32)"
 ADD = "toy_add(a: ptr, b: ptr, times: i32)"
 
@@ -22,9 +20,15 @@ Bind = Callable[[str], Callable[..., Any]]
 
 
 @pytest.fixture
+def seam() -> ModuleType:
+    """The extension alone prepares calls."""
+    return pytest.importorskip("nvmath.bindings._seam_c", reason="the C extension nvmath.bindings._seam_c is not built")
+
+
+@pytest.fixture
 def prepared_by(seam: ModuleType) -> ModuleType:
-    """The module with the prepared calls of a kind of the seam."""
-    return seam if hasattr(seam, "prepare") else _seam_prepared
+    """The module with the prepared calls."""
+    return seam
 
 
 @pytest.fixture

@@ -3,3 +3,7 @@
 from . import matmul
 
 __all__ = ["matmul"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -540,3 +540,7 @@ def expand_block_scale(
     if not nvfp4 or (package.packed == "uint8" and not wanted and package.dtype_name(scales_1d) == "uint8"):
         return stored
     return package.view(stored, "float8_e4m3fn")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
