@@ -217,6 +217,15 @@ def test_an_ill_conditioned_matrix_is_not_taken_for_a_singular_one() -> None:
         assert_solves(a, direct_solver(a, b, execution="cpu"), b)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e290])
+def test_a_matrix_of_tiny_or_huge_elements_is_not_taken_for_a_singular_one(scale: float) -> None:
+    k = 60
+    line = sp.diags_array([-1.0, 2.0, -1.1], offsets=[-1, 0, 1], shape=(k, k))
+    a = sp.csr_array(sp.kron(sp.eye_array(k), line) + sp.kron(line, sp.eye_array(k)))
+    b = np.random.default_rng(0).random(k * k)
+    assert_solves(a, scale * direct_solver(scale * a, b, execution="cpu"), b)
+
+
 # --- definite or not ------------------------------------------------------------------------------------------------------------------
 
 

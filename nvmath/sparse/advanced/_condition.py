@@ -136,11 +136,12 @@ def equilibrium(matrix: Any) -> tuple[Array, Array]:
         kept = np.flatnonzero((sizes > 0) & np.isfinite(sizes))
         logs = np.log2(sizes[kept])
     count = kept.size
+    usual = float(logs.mean()) if count else 0.0  # taken out first, since the solver stops at a share of what it is given
     ones = np.ones(2 * count)
     places = np.concatenate([entries.row[kept], entries.col[kept] + n]), np.tile(np.arange(count), 2)
     system = sparse.csr_array((ones, (places[1], places[0])), shape=(count, 2 * n))
-    exponents = np.round(lsqr(system, -logs, atol=1e-3, btol=1e-3, iter_lim=200)[0]) if count else np.zeros(2 * n)
-    scales: Array = np.exp2(exponents)
+    exponents = lsqr(system, usual - logs, atol=1e-3, btol=1e-3, iter_lim=200)[0] if count else np.zeros(2 * n)
+    scales: Array = np.exp2(np.round(exponents - usual / 2))
     return scales[:n], scales[n:]
 
 

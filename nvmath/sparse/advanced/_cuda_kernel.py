@@ -12,9 +12,8 @@ from ...bindings import _cuda as driver
 from ...bindings import _nvrtc as nvrtc
 
 _THREADS: Final = 256
-_MAX_BLOCKS: Final = (
-    1 << 11
-)  # enough for every multiprocessor, and few enough that the last step of a maximum costs nothing
+_MAX_BLOCKS: Final = 1 << 11
+"""Enough for every multiprocessor, and few enough that the last step of a maximum costs nothing."""
 _MAX_ROWS: Final = 65535
 _INTEGERS: Final = {"int32": "int", "int64": "long long"}
 
