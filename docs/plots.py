@@ -102,13 +102,15 @@ FIGURES = {figure.__name__: figure for figure in (denoise, window, call_cost)}
 
 
 def main(names: list[str]) -> None:
-    """Draw the figures that are named, or all; copy the plots of the benchmarks."""
+    """Draw the figures that are named, or all; copy the plots of the benchmarks that are shown."""
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 9})
     IMAGES.mkdir(exist_ok=True)
     for name in names or FIGURES:
         FIGURES[name]().savefig(IMAGES / f"{name}.png", dpi=120)
+    shown = (IMAGES.parent / "measurements.md").read_text(encoding="utf-8")
     for file in sorted(RESULTS.glob("*.png")):
-        shutil.copyfile(file, IMAGES / file.name)
+        if f"images/{file.name}" in shown:
+            shutil.copyfile(file, IMAGES / file.name)
 
 
 if __name__ == "__main__":
