@@ -5,7 +5,7 @@
 .SUFFIXES:
 
 VENV := .venv
-BUILT := pyproject.toml setup.py nvmath/bindings/_seam.c .ci/environment
+BUILT := pyproject.toml setup.py nvmath/bindings/_seam.c nvmath/_core/arrays/_exchange.c .ci/environment
 MAKE_ENVIRONMENT = VENV=$(VENV) PYTHON="$(PYTHON)" sh .ci/environment
 
 ifeq ($(origin PY),command line)
@@ -77,4 +77,4 @@ $(VENV)/.docs: $(VENV)/.test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build site demo.png nvmath/bindings/_seam_c*.so *.egg-info
+	rm -rf $(VENV) build site demo.png nvmath/bindings/_seam_c*.so nvmath/_core/arrays/_exchange_c*.so *.egg-info

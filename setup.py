@@ -1,4 +1,4 @@
-"""Builds the one C extension and the type stubs of the bindings; everything else about the package is in pyproject.toml."""
+"""Builds the two small C extensions and the type stubs of the bindings; everything else about the package is in pyproject.toml."""
 
 import sys
 import sysconfig
@@ -10,14 +10,16 @@ from setuptools.command.build_py import build_py
 # The free-threaded builds have no stable ABI yet: there the extension is built for one Python version.
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-SEAM = Extension(
-    "nvmath.bindings._seam_c",
-    sources=["nvmath/bindings/_seam.c"],
-    define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
-    py_limited_api=STABLE,
-    extra_compile_args=[] if sys.platform == "win32" else ["-O2", "-g0"],
-    optional=True,  # without a compiler the ctypes seam serves
-)
+def extension(name: str) -> Extension:
+    """A C extension without which the package works too, only slower: ctypes or plain Python serve where there is no compiler."""
+    return Extension(
+        name,
+        sources=[f"{name.removesuffix('_c').replace('.', '/')}.c"],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+        py_limited_api=STABLE,
+        extra_compile_args=[] if sys.platform == "win32" else ["-O2", "-g0"],
+        optional=True,
+    )
 
 
 class BuildWithStubs(build_py):
@@ -34,7 +36,7 @@ class BuildWithStubs(build_py):
 
 
 setup(
-    ext_modules=[SEAM],
+    ext_modules=[extension("nvmath.bindings._seam_c"), extension("nvmath._core.arrays._exchange_c")],
     cmdclass={"build_py": BuildWithStubs},
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

@@ -51,7 +51,7 @@ def run(what: list[Path], part: str, marker: str, more: list[str]) -> tuple[int,
 
 
 def main() -> int:
-    """Run everything and print a line for each file, then all that failed."""
+    """Run everything and print a line for each file, with its output where it failed; then the failed lines again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=max(1, min(8, (os.cpu_count() or 1) // 2)))
     parser.add_argument("paths", nargs="+", type=Path)
@@ -64,15 +64,16 @@ def main() -> int:
         status, line, output = outcome
         print(line, flush=True)
         if status:
-            failed.append(output)
+            print(output, flush=True)
+            failed.append(line)
 
     jobs = jobs_of(arguments.paths)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for done in as_completed([pool.submit(run, [file], part, "not alone", more) for file, part in jobs]):
             report(done.result())
     report(run(list(dict.fromkeys(file for file, _ in jobs)), "1/1", "alone", more))
-    for output in failed:
-        print(output)
+    for line in failed:
+        print(line)
     return int(bool(failed))
 
 

@@ -383,25 +383,25 @@ class Operation:
         """Replace operands, None for those that stay, by others of exactly the same metadata; the fast half of a checked reset."""
         if not self._swappable:
             return False
-        look_at, mask, ptrs, whole = self._look, self._alignment_mask, [], True
-        for obj, (kind, known, alignment) in zip(objs, self._known, strict=True):
+        look_at, mask, held, missing = self._look, self._alignment_mask, self._objs, 0
+        ptrs: tuple[int, ...] = ()
+        for obj, (kind, known, alignment) in zip(objs, self._known):  # noqa: B905 - as many of both; strict= costs as much as the loop
             if obj is None:
-                whole = False
-                continue
+                if not held:
+                    return False
+                missing += 1
+                obj = held[len(ptrs)]  # the one that stays
             if type(obj) is not kind:
                 return False
             ptr, look = look_at(obj)
             if look != known or ptr & mask != alignment:
                 return False
-            ptrs.append(ptr)
-        if not whole and (not ptrs or not self._objs):
+            ptrs += (ptr,)
+        if missing == len(objs):
             return False
-        if whole:
-            self._objs, self._ptrs = objs, tuple(ptrs)
-        else:
-            new = iter(ptrs)
-            self._ptrs = tuple(old if obj is None else next(new) for obj, old in zip(objs, self._ptrs, strict=True))
-            self._objs = tuple(old if obj is None else obj for obj, old in zip(objs, self._objs, strict=True))
+        if missing:
+            objs = tuple([old if obj is None else obj for obj, old in zip(objs, held, strict=True)])
+        self._objs, self._ptrs = objs, ptrs
         self._ready = self._runners
         return True
 

@@ -25,6 +25,8 @@ static inline void __syncthreads() {}
 template <class V> static inline V __shfl_down_sync(unsigned, V, int) { return 0; }
 static inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
 static inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
+#define __expf(x) std::exp(x)
+static inline float __fdividef(float a, float b) { return a / b; }
 static inline float __double2float_rz(double d) { float f = (float)d; return std::fabs(f) > std::fabs(d) ? std::nextafterf(f, 0) : f; }
 """
 HALVES = """

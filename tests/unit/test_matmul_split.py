@@ -10,7 +10,7 @@ from nvmath.linalg._matrix import Operand
 from nvmath.linalg.advanced import MatmulOptions
 from nvmath.linalg.advanced._epilogs import coerce_epilog
 from nvmath.linalg.advanced._problem import MatmulProblem, specify
-from nvmath.linalg.advanced._split import rounds_between
+from nvmath.linalg.advanced._split import loses_sums, rounds_between
 
 BIASED = ("BIAS", "RELU_BIAS", "GELU_BIAS", "RELU_AUX_BIAS", "GELU_AUX_BIAS")
 
@@ -52,3 +52,13 @@ def test_without_a_bias_nothing_is_rounded_twice(epilog: str) -> None:
 @pytest.mark.parametrize("epilog", BIASED)
 def test_single_precision_is_not_concerned(epilog: str) -> None:
     assert not rounds_between(product(63, 5, 3, epilog, "float32"))
+
+
+@pytest.mark.parametrize("epilog", ["BGRADA", "BGRADB"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sums_of_the_factors_of_a_single_row_or_column_are_our_own(epilog: str, dtype: str) -> None:
+    assert loses_sums(product(1, 17, 5, epilog, dtype))
+    assert loses_sums(product(17, 1, 5, epilog, dtype))
+    assert not loses_sums(product(2, 17, 5, epilog, dtype))
+    assert not loses_sums(product(1, 17, 5, epilog, "float32"))
+    assert not loses_sums(product(1, 17, 5, "BIAS", dtype))

@@ -39,25 +39,38 @@ def _tracked(obj: Any) -> bool:
     return bool((obj.requires_grad and torch.is_grad_enabled()) or (_forward._current_level >= 0 and _has_tangent(obj)))
 
 
+def _look(obj: Any) -> tuple[int, Any]:
+    try:
+        ptr = obj.data_ptr()
+        return ptr or pointer(obj), (
+            obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(),
+            (obj.requires_grad and torch.is_grad_enabled()) or (_forward._current_level >= 0 and _has_tangent(obj)),
+        )  # fmt: skip
+    except (RuntimeError, ValueError):
+        TorchAdapter.view(obj)  # says what is wrong with it
+        raise
+
+
+def _fast_look() -> Callable[[Any], tuple[int, Any]]:
+    """Return `_look`, for plain tensors in C where the extension was built and torch (2.10 or newer) offers DLPack's C interface."""
+    try:
+        from ._exchange_c import looker
+
+        tensor, levels = torch.Tensor, vars(_forward)
+        offered = tensor.__dlpack_c_exchange_api__
+        return looker(tensor, offered, _look, tensor.is_neg, tensor.is_conj, "requires_grad", levels, "_current_level")
+    except (ImportError, AttributeError, ValueError):
+        return _look
+
+
 class TorchAdapter:
     """Tensors with dense (strided) storage."""
 
     name = "torch"
+    look = staticmethod(_fast_look())
     pointer = staticmethod(torch.Tensor.data_ptr)
     unmoved = None
     current_stream = staticmethod(getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0))
-
-    @staticmethod
-    def look(obj: Any) -> tuple[int, tuple[Any, ...]]:
-        try:
-            ptr = obj.data_ptr()
-            return ptr or pointer(obj), (
-                obj.shape, obj.stride(), obj.dtype, obj.get_device(), obj.is_conj(), obj.is_neg(),
-                (obj.requires_grad and torch.is_grad_enabled()) or (_forward._current_level >= 0 and _has_tangent(obj)),
-            )  # fmt: skip
-        except (RuntimeError, ValueError):
-            TorchAdapter.view(obj)  # says what is wrong with it
-            raise
 
     @staticmethod
     def view(obj: Any) -> View:

@@ -26,7 +26,7 @@ from ._preferences import MatmulPlanPreferences
 from ._problem import MatmulProblem
 from ._scalars import Scalars
 from ._skinny import Skinny
-from ._split import Rest, approximates, by_library, by_ourselves, needs_more_k, rounds_between
+from ._split import Rest, approximates, by_library, by_ourselves, loses_sums, needs_more_k, rounds_between
 from ._types import check_version
 
 _REFUSALS = (7, 15)  # invalid value, not supported
@@ -120,7 +120,7 @@ class GpuMatmulPlan:
             what = "GELU is approximated" if approximates(problem) else "a sum is rounded before the bias is added"
             logger.warning("Since NVRTC is not installed, %s by cuBLASLt: %s.", what, problem)
             exact = False
-        if not (exact or needs_more_k(problem)):
+        if not (exact or needs_more_k(problem) or loses_sums(problem)):
             product, rest = by_library(problem)
             try:
                 return make(product, algorithms), rest

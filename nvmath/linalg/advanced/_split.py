@@ -77,6 +77,15 @@ def needs_more_k(problem: MatmulProblem) -> bool:
     return problem.k == 1 and problem.epilog.needs_k
 
 
+def loses_sums(problem: MatmulProblem) -> bool:
+    """Whether cuBLASLt may write only the first sum of a factor.
+
+    Seen with cuBLASLt 13.1 where the product is one row of 16-bit numbers: its algorithm for vectors (13) then leaves the other sums of B
+    as they were. It was never seen with sums of A, or in more precision; a product of one row or column is not worth the risk.
+    """
+    return problem.epilog.sums_factors and problem.d.dtype.bits == 16 and min(problem.m, problem.n) == 1
+
+
 def by_library(problem: MatmulProblem) -> tuple[MatmulProblem, Rest | None]:
     """Give the library as much as it can do: an extra activation, or a user's function, remains."""
     epilog = problem.epilog
