@@ -7,6 +7,9 @@ from typing import Any
 
 from .arrays import Adapter
 
+_LEGACY = 1
+"""Another name of the default stream, ``CU_STREAM_LEGACY``."""
+
 
 def handle_of(stream: Any) -> int:
     """Return the ``cudaStream_t`` of a stream object of any package, or of an integer.
@@ -62,4 +65,4 @@ def resolve(stream: Any, adapter: Adapter, device: int) -> int:
             f"The stream belongs to device {owner}, but the operands are processed on device {device}. Pass a stream of device "
             f"{device}, or None for its current stream."
         )
-    return handle
+    return 0 if handle == _LEGACY else handle

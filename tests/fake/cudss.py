@@ -39,7 +39,10 @@ class FakeCudss:
     def cudssExecute(self, handle: int, phase: int, config: int, data: int, *rest: int) -> None:
         """Queue a phase. cuDSS has no order between streams, and does part of a solution on the stream of the analysis."""
         stream = self.streams[handle]
-        self.cuda.queued(stream)
+        graph = self.cuda.queued(stream)
+        if graph is not None:
+            graph.memory.append(self.data[data])
+            return
         self.cuda.use(self.data[data], stream)
         if phase == ANALYSIS:
             self.analysed[data] = stream

@@ -182,6 +182,7 @@ class FakeCuda:
         self.stream_ids: dict[int, int] = {}
         self.graphs: list[Graph] = []  # those that are being captured
         self.known_graphs: list[Graph] = []
+        self.own_graphs: dict[int, tuple[Graph, Memory]] = {}  # of the library, by their handles
         self.thread = Thread()
         self.now: Any = None
         self._address = 0x7000_0000_0000
@@ -512,6 +513,48 @@ class FakeCuda:
         if stream == 0 and any(graph.blocking for graph in self.graphs):
             raise CudaError(CAPTURE_IMPLICIT)
         return int(self.graph_of(stream) is not None)
+
+    @recorded
+    def cuStreamBeginCapture_v2(self, stream: int, mode: int) -> None:
+        self.identity(stream)
+        if stream == 0 or self.graph_of(stream) is not None:
+            raise CudaError(CAPTURE_UNSUPPORTED)
+        self.graphs.append(Graph(self, stream, blocking=False))
+
+    @recorded
+    def cuStreamEndCapture(self, stream: int) -> int:
+        graph = self.graph_of(stream)
+        assert graph is not None
+        self.graphs.remove(graph)
+        if graph.broken:
+            raise CudaError(CAPTURE_INVALIDATED)
+        return self._own_graph(graph)
+
+    def _own_graph(self, graph: Graph) -> int:
+        handle = self.handle()
+        self.own_graphs[handle] = graph, Memory(handle, 0, 0, 0, 0, library=True)
+        return handle
+
+    @recorded
+    def cuGraphInstantiateWithFlags(self, graph: int, flags: int) -> int:
+        return self._own_graph(self.own_graphs[graph][0])
+
+    @recorded
+    def cuGraphLaunch(self, executable: int, stream: int) -> None:
+        graph, used = self.own_graphs[executable]
+        assert self.queued(stream) is None
+        for memory in (used, *{id(memory): memory for memory in graph.memory}.values()):
+            self.use(memory, stream)
+
+    @recorded
+    def cuGraphDestroy(self, graph: int) -> None:
+        del self.own_graphs[graph]
+
+    @recorded
+    def cuGraphExecDestroy(self, executable: int) -> None:
+        _, used = self.own_graphs.pop(executable)
+        if any(tick > self.order.host.get(origin, 0) for origin, tick in used.uses.items()):
+            self.hazard("a graph was destroyed while it was under way")
 
     @recorded
     def cuStreamGetCaptureInfo_v2(self, stream: int) -> tuple[int, int, int, int, int]:

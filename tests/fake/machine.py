@@ -74,6 +74,7 @@ class Machine:
         return [
             *self.cuda.live(), *(f"cuFFT handle {number}" for number in self.cufft.live()),
             *(f"event {event:#x}" for event in events), *(f"pinned memory {address:#x}" for address in host),
+            *(f"graph {number:#x}" for number in self.cuda.own_graphs),
         ]  # fmt: skip
 
 

@@ -29,9 +29,7 @@ from nvmath.sparse.advanced._problem import specify
 class Systems:
     """What DirectSolver does with operands in GPU memory and blocking="auto"; patterns are read from host memory."""
 
-    def __init__(
-        self, made: Machine, planned: int, form: str = "csr", batch: int = 1, handle: int | None = None
-    ) -> None:
+    def __init__(self, made: Machine, form: str = "csr", batch: int = 1, handle: int | None = None) -> None:
         self.made, self.options = made, DirectSolverOptions(handle=handle)
         a = sp.csr_array(4.0 * np.eye(3) + np.eye(3, k=1)).asformat(form)
         self.stored, _ = take_all([a] * batch)
@@ -42,7 +40,7 @@ class Systems:
         self.config = CudssConfig(False)
         needed = SimpleNamespace(
             _problem=self.problems[1], options=self.options, _place=place.cuda(0), _adapter=made.package, _config=self.config,
-            _asked=None, blocking=False, _planned_on=planned,
+            _asked=None, blocking=False,
         )  # fmt: skip
         self.plan = make_plan(needed)
 
@@ -80,12 +78,12 @@ class Systems:
 
 
 @contextmanager
-def systems(planned: int | None = None, **keywords: Any) -> Iterator[tuple[Machine, FakeCudss, Systems, int, int]]:
-    """Systems on a machine with two streams, planned on the first of them or on a given one."""
+def systems(**keywords: Any) -> Iterator[tuple[Machine, FakeCudss, Systems, int, int]]:
+    """Systems on a machine with two streams."""
     analyse = DeviceMatrix.analyse
     with gpu() as (made, seen), pytest.MonkeyPatch.context() as patch:
         one, other = made.stream(), made.stream()
-        solver = Systems(made, one if planned is None else planned, **keywords)
+        solver = Systems(made, **keywords)
         host = solver.addresses  # for the transpose as well
         patch.setattr(DeviceMatrix, "analyse", lambda matrix, ptrs, stream, _: analyse(matrix, ptrs, stream, host))
         yield made, seen, solver, one, other
@@ -147,25 +145,94 @@ def test_a_solution_that_failed_leaves_nothing_that_the_next_one_reads(name: str
         assert solver.plan.residual({}) == 0
 
 
-# --- planned on the default stream ------------------------------------------------------------------------------------------------
+# --- on the default stream, and by graphs ---------------------------------------------------------------------------------------
 
 DEFAULT = 0
 
 
-def test_on_the_default_stream_a_solution_is_two_launches_and_an_event() -> None:
-    with systems(DEFAULT) as (made, _, solver, _one, _other):
+def test_a_solution_that_comes_back_is_one_graph_on_the_stream_of_the_caller() -> None:
+    with systems() as (made, _, solver, one, _other):
         solver.ready(DEFAULT)
-        solver.solve(DEFAULT)
+        for _ in range(3):
+            solver.solve(DEFAULT)
         made.forget()
         solver.solve(DEFAULT)
-        assert [call.name for call in made.trace] == [
-            "cuStreamIsCapturing",
-            "cudssExecute",
-            "cuLaunchKernel",
-            "cuEventRecord",
-        ]
-        assert made.streams_of("cudssExecute", "cuLaunchKernel", "cuEventRecord") == [DEFAULT] * 3
-        assert solver.plan._order.stream == DEFAULT
+        assert [call.name for call in made.trace] == ["cuStreamIsCapturing", "cuGraphLaunch", "cuEventRecord"]
+        assert made.streams_of("cuGraphLaunch", "cuEventRecord") == [DEFAULT] * 2
+        made.forget()
+        solver.solve(one)
+        assert [call.name for call in made.trace][1:] == ["cuStreamWaitEvent", "cuGraphLaunch", "cuEventRecord"]
+        assert made.streams_of("cuStreamWaitEvent", "cuGraphLaunch", "cuEventRecord") == [one] * 3
+
+
+@pytest.mark.parametrize("form", ["csr", "coo"])
+@pytest.mark.parametrize("order", ["00112200", "01020102", "11112222", "12012012", "0010020011"])
+@pytest.mark.parametrize("columns", [(1,), (1, 5), (1, 1, 1, 1, 5, 1, 1)])
+def test_graphs_and_other_calls_are_in_order(form: str, order: str, columns: tuple[int, ...]) -> None:
+    with systems(form=form) as (made, _, solver, one, other):
+        solver.ready(one)
+        for turn, stream in enumerate(order * 2):
+            solver.solve((DEFAULT, one, other)[int(stream)], columns=columns[turn % len(columns)])
+            assert made.trace.hazards == []
+        if len(columns) == 1:
+            assert made.count("cuGraphLaunch") == 2 * len(order) - 2
+        solver.phase("factorize", other)
+        for stream in (one, DEFAULT, other, one):
+            solver.solve(stream)
+        solver.phase("analyse", DEFAULT)
+
+
+def test_a_stream_with_the_handle_of_one_that_is_gone_is_another_one() -> None:
+    with systems() as (made, _, solver, one, other):
+        solver.ready(one)
+        for _ in range(4):
+            solver.solve(other)
+        made.cuda.destroy_stream(other)  # its work goes on
+        made.cuda.make_stream(0, other)
+        for _ in range(2):
+            solver.solve(other)
+            assert made.trace.hazards == []
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_graphs_are_destroyed_behind_the_last_call(last: int) -> None:
+    with systems() as (made, _, solver, one, other):
+        solver.ready(one)
+        for _ in range(4):
+            solver.solve((DEFAULT, other)[last])
+        solver.phase("factorize", one)
+        solver.solve(one)
+        for _ in range(4):
+            solver.solve(other)
+        solver.plan.close()
+        place.reap()
+        assert made.trace.hazards == []
+        assert not made.cuda.own_graphs
+
+
+@pytest.mark.parametrize("name", ["cudssExecute", "cuLaunchKernel", "cuGraphInstantiateWithFlags"])
+def test_a_capture_that_fails_is_not_tried_again(name: str) -> None:
+    with systems() as (made, _, solver, one, _other):
+        solver.ready(one)
+        solver.solve(one)
+        made.fail(name, 1 if "Graph" in name else 2, cudss.cuDSSError(5) if "dss" in name else CudaError(901))
+        for _ in range(4):
+            solver.solve(one)
+        assert made.count("cuStreamBeginCapture_v2") == 1
+        assert made.count("cuGraphLaunch") == 0
+        assert not made.cuda.own_graphs
+        made.trace.faults.clear()
+
+
+def test_a_graph_that_cannot_be_launched_is_an_error_and_nothing_is_lost() -> None:
+    with systems() as (made, _, solver, one, other):
+        solver.ready(one)
+        for _ in range(3):
+            solver.solve(one)
+        made.fail("cuGraphLaunch", 1, CudaError(2))
+        with pytest.raises(CudaError):
+            solver.solve(other)
+        solver.solve(one)
 
 
 @pytest.mark.parametrize("form", ["csr", "coo"])
@@ -175,7 +242,7 @@ def test_on_the_default_stream_a_solution_is_two_launches_and_an_event() -> None
 def test_other_streams_wait_for_the_default_stream_and_it_for_them(
     form: str, batch: int, trans: str, columns: int
 ) -> None:
-    with systems(DEFAULT, form=form, batch=batch) as (made, _, solver, one, other):
+    with systems(form=form, batch=batch) as (made, _, solver, one, other):
         solver.ready(DEFAULT)
         for stream in (one, DEFAULT, other, one, DEFAULT, DEFAULT, other):
             solver.solve(stream, trans)
@@ -186,14 +253,15 @@ def test_other_streams_wait_for_the_default_stream_and_it_for_them(
         solver.phase("analyse", other)
         made.forget()
         solver.phase("factorize", one)
-        assert made.streams_of("cuStreamWaitEvent") == [DEFAULT, one]
+        own = solver.plan._order.stream
+        assert made.streams_of("cuStreamWaitEvent") == [own, one]
 
 
 @pytest.mark.parametrize("last", [0, 1])
 @pytest.mark.parametrize("blocking", [False, True])
 def test_memory_goes_during_a_capture(last: int, blocking: bool) -> None:
     """To wait for the default stream would end the capture of a stream that is blocking towards it."""
-    with systems(DEFAULT, form="coo") as (made, _, solver, one, other):
+    with systems(form="coo") as (made, _, solver, one, other):
         solver.ready(DEFAULT)
         solver.solve((DEFAULT, one)[last])
         solver.plan.close()
@@ -202,20 +270,23 @@ def test_memory_goes_during_a_capture(last: int, blocking: bool) -> None:
             assert graph.broken == ""
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_what_would_end_a_capture_is_refused(which: int) -> None:
-    with systems(DEFAULT) as (made, seen, solver, one, other):
+@pytest.mark.parametrize("times", [1, 4])  # without a graph of its own, and with one
+def test_what_would_end_a_capture_is_refused(times: int) -> None:
+    with systems() as (made, seen, solver, one, other):
         solver.ready(DEFAULT)
+        for _ in range(times):
+            solver.solve(DEFAULT)
         queued = len(seen.phases)
         with made.capture(other, blocking=True) as graph:
-            for call in (
-                lambda: solver.solve((DEFAULT, one)[which]),
-                lambda: solver.phase("factorize", (DEFAULT, one)[which]),
-            ):
-                with pytest.raises(RuntimeError, match="CUDA graph"):
+            for call in (lambda: solver.solve(DEFAULT), lambda: solver.phase("factorize", DEFAULT)):
+                with pytest.raises(RuntimeError, match=r"CUDA graph.*default stream would wait for.*non-blocking"):
                     call()
             assert graph.broken == ""
-        assert len(seen.phases) == queued
+            assert len(seen.phases) == queued
+            solver.solve(one)
+            assert graph.broken == ""
+        with made.capture(one), pytest.raises(RuntimeError, match="CUDA graph is being captured on the stream"):
+            solver.solve(one)
         solver.solve(one)
 
 

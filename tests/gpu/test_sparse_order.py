@@ -114,9 +114,9 @@ def test_the_capture_of_a_stream_that_waits_for_the_default_stream_is_not_broken
         cupy.cuda.Device().synchronize()
         with stream:
             stream.begin_capture(cupy.cuda.runtime.streamCaptureModeRelaxed)
-            for used in (cupy.cuda.Stream.null, system.streams[0]):
-                with pytest.raises(RuntimeError, match=r"CUDA graph.*sparse solver"):
-                    solver.solve(stream=used)
+            with pytest.raises(RuntimeError, match=r"CUDA graph.*sparse solver"):
+                solver.solve(stream=cupy.cuda.Stream.null)
+            meanwhile = solver.solve(stream=system.streams[0])  # which the captured stream does not wait for
             gone.free()
             place.reap()
             counter += 1
@@ -124,6 +124,7 @@ def test_the_capture_of_a_stream_that_waits_for_the_default_stream_is_not_broken
             graph.launch(stream)
         stream.synchronize()
         assert counter[0] == 1
+        assert system.error(meanwhile) <= 1e-8
         assert system.error(solver.solve()) <= 1e-8
 
 

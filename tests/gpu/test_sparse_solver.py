@@ -327,6 +327,7 @@ def test_plans_of_one_call_solutions_are_kept(package: Package) -> None:
     assert_solves(other, package.numpy(direct_solver(package.sparse(other), package.array(b), execution="cuda")), b)
 
 
+@pytest.mark.alone
 def test_memory_comes_back() -> None:
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
     a, b = _cupy_sparse(cupy, poisson_2d(100)), cupy.ones(10_000)

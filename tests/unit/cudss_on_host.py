@@ -10,8 +10,9 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from nvmath.sparse.advanced import (
     _cuda_matrix,
     _cuda_residual,
     _cudss,
+    _cudss_graph,
     _cudss_handle,
     _cudss_system,
     _cudss_together,
@@ -82,6 +84,55 @@ def compiled(source: str) -> Any:
     return library.run, library.place
 
 
+class HostGraphs:
+    """Captures of the driver: what is queued meanwhile is done when the graph is launched."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Callable[[], None]] | None = None
+        self.alive: dict[int, list[Callable[[], None]]] = {}
+        self.launched = self.captured = self.next = 0
+        self.fails = False
+
+    def do(self, work: Callable[[], None]) -> None:
+        if self.under_way is None:
+            work()
+        else:
+            self.under_way.append(work)
+
+    def _make(self, work: list[Callable[[], None]]) -> int:
+        self.next += 1
+        self.alive[self.next] = work
+        return self.next
+
+    def begin(self, stream: int, mode: int) -> None:
+        assert (stream, mode) == (OWN_STREAM, 1)
+        assert self.under_way is None
+        self.under_way = []
+
+    def end(self, stream: int) -> int:
+        work, self.under_way = self.under_way, None
+        assert work is not None
+        if self.fails:
+            raise cudss.cuDSSError(5)  # as of the driver, whose errors need a driver
+        self.captured += 1
+        return self._make(work)
+
+    def instantiate(self, graph: int, flags: int) -> int:
+        return self._make(self.alive[graph])
+
+    def launch(self, executable: int, stream: int) -> None:
+        self.launched += 1
+        for work in self.alive[executable]:
+            work()
+
+    def destroy(self, number: int) -> None:
+        del self.alive[number]
+
+
+OWN_STREAM = 1
+GRAPHS = HostGraphs()
+
+
 class HostKernel:
     """In the place of `_cuda_kernel.Kernel`."""
 
@@ -91,10 +142,14 @@ class HostKernel:
     def __call__(self, stream: int, n: int, rows: int, *arguments: int) -> None:
         assert len(arguments) == self.count
         values = [ctypes.c_ulonglong(argument) for argument in arguments]
-        for x in range(3):
-            for y in range(2 if rows > 1 else 1):
-                self.place(ctypes.c_longlong(x), ctypes.c_longlong(y))
-                self.function(*values)
+
+        def run() -> None:
+            for x in range(3):
+                for y in range(2 if rows > 1 else 1):
+                    self.place(ctypes.c_longlong(x), ctypes.c_longlong(y))
+                    self.function(*values)
+
+        GRAPHS.do(run)
 
 
 class Memory:
@@ -247,7 +302,23 @@ class HostCudss:
     def _MatrixSetValues(self, matrix: int, values: int) -> None:
         self.objects[matrix][3] = values
 
-    def _Execute(self, handle: int, phase: int, config: int, data: int, matrix: int, x: int, b: int) -> None:
+    def _Execute(self, handle: int, phase: int, config: int, data: int, *descriptors: int) -> None:
+        if GRAPHS.under_way is None:
+            self._act(phase, config, data, *descriptors)
+            return
+        assert phase == SOLVE, "cuDSS waits in this phase"
+        known = {number: copy(self.objects[number]) for number in (config, *descriptors)}  # as they are now
+
+        def replay() -> None:
+            before, self.objects = self.objects, self.objects | known
+            try:
+                self._act(phase, config, data, *descriptors)
+            finally:
+                self.objects = before
+
+        GRAPHS.do(replay)
+
+    def _act(self, phase: int, config: int, data: int, matrix: int, x: int, b: int) -> None:
         answers, count = self.objects[data], self.together(config)
         if count > 1 and (self.refuses or self.matching(config)):
             raise cudss.cuDSSError(4)
@@ -351,12 +422,19 @@ class HostCudss:
 def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
     """Put the host in the place of cuDSS and the GPU; at the end nothing may be left."""
     made, memory = HostCudss(**keywords), Memory()
+    GRAPHS.__init__()  # type: ignore[misc]
 
-    def copy(source: int, target: int, nbytes: int, stream: int) -> None:
+    def move(source: int, target: int, nbytes: int, stream: int) -> None:
         ctypes.memmove(target, source, nbytes)
 
     class Driver:
-        memset_d8_async = staticmethod(lambda address, value, count, stream: ctypes.memset(address, value, count))
+        @staticmethod
+        def memset_d8_async(address: int, value: int, count: int, stream: int) -> None:
+            GRAPHS.do(lambda: ctypes.memset(address, value, count) and None)
+
+        stream_begin_capture, stream_end_capture = GRAPHS.begin, GRAPHS.end
+        graph_instantiate_with_flags, graph_launch = GRAPHS.instantiate, GRAPHS.launch
+        graph_destroy = graph_exec_destroy = GRAPHS.destroy
         memcpy_device_to_device_async = staticmethod(
             lambda target, source, n, stream: ctypes.memmove(target, source, n)
         )
@@ -377,7 +455,7 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
     with pytest.MonkeyPatch.context() as patch, substitute("cudss", made):
         for module in (_cudss, _cuda_matrix, _cuda_residual):
             patch.setattr(module, "Kernel", HostKernel)
-        for module in (_cuda_batch, _cuda_matrix, _cuda_residual, _cudss_system, _order):
+        for module in (_cuda_batch, _cuda_matrix, _cuda_residual, _cudss_graph, _cudss_system, _order):
             patch.setattr(module, "driver", Driver)
         for module in (_cudss, _cuda_batch):
             patch.setattr(module, "kernels", Kernels)
@@ -387,7 +465,7 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
             (_cuda_matrix, ("upload", "download")),
         ):
             for name in names:
-                patch.setattr(module, name, copy)
+                patch.setattr(module, name, move)
         patch.setattr(_cuda_residual, "pinned_block", Pinned)
         try:
             yield made, memory
@@ -396,4 +474,5 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
                 place.reap()
             _cudss_handle._free.clear()
     assert [one for one in made.objects.values() if one != "handle"] == []
+    assert not GRAPHS.alive
     assert memory.alive == 0

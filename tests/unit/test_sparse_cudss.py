@@ -76,8 +76,7 @@ class Solver:
         with ExitStack() as undo:
             undo.callback(self.config.close)
             self.plan = plan_systems(
-                self.problem, self.gpu, memory, self.config, self.options, "", HybridMemoryModeOptions(), stream=77,
-                hybrid=hybrid, blocking=blocking,
+                self.problem, self.gpu, memory, self.config, self.options, "", HybridMemoryModeOptions(), hybrid=hybrid, blocking=blocking,
             )  # fmt: skip
             undo.pop_all()
 
@@ -326,7 +325,7 @@ def test_an_old_library_is_refused_with_its_version(monkeypatch: pytest.MonkeyPa
         on_host(version=(0, 7)),
         pytest.raises(RuntimeError, match=r"cuDSS 0\.7\.1 at /opt/libcudss\.so\.0 is too old: version 0\.8 or newer"),
     ):
-        handles.Lease(Order(HostGpu(), Memory(), 77), "", None)
+        handles.Lease(Order(HostGpu(), Memory()), "", None)
 
 
 def test_handles_are_used_again() -> None:
@@ -470,3 +469,15 @@ def test_matching_does_not_take_a_singular_matrix(monkeypatch: pytest.MonkeyPatc
             made.analyse()
             with pytest.raises(SingularSystemError):
                 made.factorize()
+
+
+@pytest.mark.parametrize("version", [(0, 8), (1, 0)])
+def test_nothing_is_matched_unless_it_is_asked_for(version: tuple[int, int]) -> None:
+    """cuDSS 1.0 would."""
+    with on_host(version=version) as (made, _):
+        config = CudssConfig(False)
+        twin = config.twin()
+        assert [made.matching(each.handle) for each in (config, twin)] == [0, 0]
+        assert made.named("ConfigSet")[0][:2] == (config.handle, 3)
+        config.close()
+        twin.close()

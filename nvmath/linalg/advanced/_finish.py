@@ -18,11 +18,10 @@ from ...bindings import _nvrtc as nvrtc
 from .._matrix import Matrix
 from ._custom_device import UserArrays
 from ._epilogs import mask_rows
-from ._finish_source import STORAGE, Grain, Part, finish_source, sum_source
+from ._finish_source import STORAGE, THREADS, Grain, Part, finish_source, sum_source
 from ._scalars import Scalars
 from ._split import Rest
 
-_THREADS: Final = 256
 _MAX_BLOCKS: Final = 1 << 20
 
 
@@ -95,7 +94,7 @@ class Finish:
         self.function = self._compiled(order, grain)
         address = ctypes.addressof(self.arguments)
         self.pointers = (ctypes.c_void_p * 1)(address)
-        self.blocks = min(_MAX_BLOCKS, -(-self.count // _THREADS))
+        self.blocks = min(_MAX_BLOCKS, -(-self.count // THREADS))
         self.zero_nbytes = {
             name: prod((*problem.batch, matrix.rows, matrix.cols)) * matrix.dtype.itemsize
             for name, matrix in self.outputs.items() if name == "gelu_aux" and matrix.rows != problem.m
@@ -178,7 +177,7 @@ class Finish:
         arguments.beta[0], arguments.beta[1] = beta.real, beta.imag
         with nullcontext() if self.arrays is None else self.arrays.read(arguments, operands, stream):
             driver.launch_kernel(
-                self.function, self.blocks, 1, 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
+                self.function, self.blocks, 1, 1, THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
             )
 
 
@@ -214,7 +213,7 @@ class _Sum:
         self.arguments.source = result if self.of is None else operands[self.of]
         self.arguments.target = output
         driver.launch_kernel(
-            self.function, self.blocks, 1, 1, _THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
+            self.function, self.blocks, 1, 1, THREADS, 1, 1, 0, stream, ctypes.addressof(self.pointers), None
         )
 
 

@@ -119,10 +119,14 @@ class CudssConfig(Closing):
     """The settings in a configuration object of cuDSS."""
 
     handle = 0
+    version = 0
+    """How many settings have been changed."""
 
     def __init__(self, threading: bool) -> None:
         self.handle = cudss.config_create()
         self._threading = threading
+        # cuDSS 1.0 starts with AUTO, 0.8 without: then pivots that are replaced tell of singular matrices, and batches are solved at once.
+        self.set("matching_algorithm", DirectSolverMatchingAlg.NONE)
 
     def get(self, name: str) -> Any:
         """Return the present value."""
@@ -144,6 +148,7 @@ class CudssConfig(Closing):
         """Write a parameter: (number, type code of array, bytes)."""
         number, code, size = storage
         buffer = array(code, [value])
+        self.version += 1
         cudss.config_set(self.handle, number, buffer.buffer_info()[0], size)
 
     def go_hybrid(self, num_threads: int | None) -> None:

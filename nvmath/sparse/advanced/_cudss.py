@@ -21,6 +21,7 @@ from ._config import CudssConfig
 from ._cuda_kernel import Kernel
 from ._cuda_matrix import DeviceMatrix, Pointers, fetch
 from ._cuda_residual import Residual
+from ._cudss_graph import Graphs, Repeatable
 from ._cudss_handle import Lease
 from ._cudss_system import ANALYSIS, FACTORIZATION, CudssSystem
 from ._determinant import slogdet
@@ -89,6 +90,7 @@ class CudssPlan(Closing):
         self._child: CudssPlan | None = None
         self._turns = not hybrid and problem.kind is Kind.GENERAL and CudssSystem.may_transpose()
         self._system = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
+        self.graphs = Graphs(lease.order)
 
     # --- phases -----------------------------------------------------------------------------------------------------------------------
 
@@ -217,7 +219,19 @@ class CudssPlan(Closing):
                 unpack(target, x_ptr + x_begin, stream)
             return answer
 
-        return run
+        if op != "N" or conjugated or pack is not None or unpack is not None or self.hybrid:
+            return run
+
+        def queue(ptrs: Pointers, x_ptr: int) -> None:
+            self._run(ptrs, ptrs[slot] + b_begin, b_ld, x_ptr + x_begin, x_ld, count, self._matrix.order.stream)
+
+        return Repeatable(self, run, queue, slot + 1, count)
+
+    @property
+    def state(self) -> Any:
+        """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
+        made, residual = self._system.state, self._residual
+        return None if made is None or residual is None else (*made, residual.cells, residual.told, residual.scratch)
 
     def _answer_transposed(self, ptrs: Pointers, *where: int) -> Answer:
         """Solve with the transpose: with the factors that there are, if cuDSS can and does it well, else with its own.
@@ -250,12 +264,12 @@ class CudssPlan(Closing):
     ) -> Answer:
         """Solve as well as it can be done; return the judgement, if it could be waited for, and what to warn of."""
         self._run(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
-        self._judgement, self._pending = None, True
-        if not (self.blocking or self.replaced or self._stale):
-            return None, ""
-        retry = self.options.on_failure != "raise"
-        judgement = self._read(stream)
-        if judgement.refused and retry:
+        answer = self.judged_now(count, stream)
+        if answer is not None:
+            return answer
+        retry, judgement = self.options.on_failure != "raise", self._judgement
+        assert judgement is not None
+        if retry:
             judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         if judgement.refused and retry:
             with suppress(SingularSystemError):  # the values may have changed since they were factorized
@@ -267,6 +281,19 @@ class CudssPlan(Closing):
         if self.options.on_failure == "warn":
             return judgement, reason
         raise SingularSystemError(reason)
+
+    def judged_now(self, count: int, stream: int) -> Answer | None:
+        """Judge columns whose solution has been queued, if that is waited for; None: they are not good enough."""
+        residual = self._residual
+        assert residual is not None
+        residual.count = count
+        self._judgement, self._pending = None, True
+        if not (self.blocking or self.replaced or self._stale):
+            return None, ""
+        judgement = self._read(stream)
+        if judgement.refused:
+            return None
+        return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
 
     def _solve(
         self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, *, turned: bool
@@ -400,6 +427,7 @@ class CudssPlan(Closing):
         """Queue everything for destruction, and give the handle back."""
         if self._system is None:
             return
+        self.graphs.clear()
         self._drop_child()
         self._matrix.close()
         self._drop_residual()

@@ -37,6 +37,9 @@ class Lease:
         self.order = order
         self.key = order.device, library
         self.own = given is None
+        self.epoch = 0
+        """How often cuDSS was asked for something else than before: then it may have taken other memory."""
+        self._last: object = None
         self._users = 1
         if not self.own:
             self.handle = int(given)  # type: ignore[arg-type]
@@ -71,6 +74,12 @@ class Lease:
         if not self.own:
             cudss.set_stream(self.handle, self.order.stream)
         return self.handle
+
+    def asked(self, what: object) -> None:
+        """Note what cuDSS is asked for; None is never the same as before."""
+        if what is None or what != self._last:
+            self._last = what
+            self.epoch += 1
 
     def close(self) -> None:
         """Take a user away; behind what these have queued for destruction the handle goes back.

@@ -152,10 +152,19 @@ class CudssSystem:
         self.lease.ready()
         return self.data.info(name, self.n, dtype)
 
-    def execute(self, phase: int, x: int, b: int) -> None:
-        """Queue a phase on the stream of the solver."""
+    @property
+    def state(self) -> Any:
+        """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
+        lease, settings = self.lease, self.settings
+        if lease is None or not lease.own or self._config is not settings or self.memory.hybrid_memory_mode:
+            return None
+        return lease.epoch, settings.version
+
+    def execute(self, phase: int, x: int, b: int, what: object = None) -> None:
+        """Queue a phase on the stream of the solver; `what` tells solutions of one kind."""
         lease = self.lease
         assert lease is not None
+        lease.asked(what)
         handle = lease.handle if lease.own else lease.ready()
         cudss.execute(handle, phase, self._config.handle, self.data.data, self._matrix, x, b)
 
@@ -185,7 +194,8 @@ class CudssSystem:
             self._config.set("ir_num_steps", usual if steps is None else steps)
         try:
             if not each:
-                self.execute(SOLVE, *self.sides(*x, *b, count))
+                what = None if usual is not None else (self._matrix, x[1], b[1], count)
+                self.execute(SOLVE, *self.sides(*x, *b, count), what)
                 return
             (x_ptr, x_ld), (b_ptr, b_ld) = x, b
             for column in range(count):

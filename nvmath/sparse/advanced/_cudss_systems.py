@@ -18,7 +18,7 @@ from ._systems import SystemsPlan
 
 def plan_systems(
     problem: SystemProblem, place: Cuda, adapter: Adapter, config: CudssConfig, options: DirectSolverOptions, library: str,
-    memory: HybridMemoryModeOptions, *, stream: int, hybrid: bool = False, blocking: bool = True,
+    memory: HybridMemoryModeOptions, *, hybrid: bool = False, blocking: bool = True,
 ) -> SystemsPlan:  # fmt: skip
     """Return the plan of all systems of a problem on a GPU, which is current.
 
@@ -28,10 +28,8 @@ def plan_systems(
         As of :class:`CudssPlan`.
     library : str
         Path of the threading library, or an empty text.
-    stream : int
-        The stream of the caller on which the analysis will be.
     """
-    order = Order(place, adapter, stream)
+    order = Order(place, adapter)
     lease = Lease(order, library, options.handle)
 
     def alone(matrix: Matrix) -> CudssPlan:

@@ -49,7 +49,7 @@ def _on_a_gpu(solver: Any, place: Cuda) -> SystemsPlan:
     with place.current():
         return plan_systems(
             solver._problem, place, solver._adapter, solver._config, solver.options, threading_library(solver.options), memory,
-            stream=solver._planned_on, hybrid=isinstance(solver._asked, ExecutionHybrid), blocking=solver.blocking,
+            hybrid=isinstance(solver._asked, ExecutionHybrid), blocking=solver.blocking,
         )  # fmt: skip
 
 

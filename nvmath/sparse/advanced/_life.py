@@ -56,10 +56,6 @@ class Life(Operation):
             )
             self.logger.info(log.BLOCKING[self.blocking])
 
-    def _do_plan(self, stream: Any = None) -> None:
-        self._planned_on = stream_handle(self, stream)
-        super()._do_plan(stream)
-
     # --- answers to the life cycle ------------------------------------------------------------------------------------------------
 
     def _specify(self, views: tuple[View, ...]) -> SystemProblem:

@@ -2,9 +2,9 @@
 
 Every call of a solver uses the same factors, assembled values and residual, and cuDSS has no order between streams. It (0.8) even does
 part of a solution on the stream that its handle had in the analysis, whatever the handle has been set to since: values of x then arrive out
-of the order of the caller's stream, and that of the analysis may have been destroyed. So cuDSS sees one stream only, that of the solver. It
-is the default stream where the caller plans on that, since nobody can destroy it: calls there need no further order. Else it is one of the
-solver's own. A call for another stream begins behind what the caller has queued, and what the caller queues next is behind the call.
+of the order of the caller's stream, and that of the analysis may have been destroyed. So cuDSS sees one stream only, which is the solver's
+own, also because the default stream cannot be captured. A call begins behind what the caller has queued, and what the caller queues next is
+behind the call. Graphs of calls need no stream of the solver: they run on that of the caller, behind the call before.
 """
 
 from __future__ import annotations
@@ -32,18 +32,15 @@ class Order:
     ----------
     place, adapter
         The GPU, which is current, and the package that has a current stream there.
-    planned : int
-        The stream of the caller on which cuDSS will analyse.
     """
 
-    __slots__ = ("_adapter", "_begin", "_caller", "_end", "_open", "_place", "stream")
+    __slots__ = ("_adapter", "_at", "_begin", "_caller", "_end", "_open", "_place", "stream")
 
-    def __init__(self, place: Cuda, adapter: Adapter, planned: int) -> None:
+    def __init__(self, place: Cuda, adapter: Adapter) -> None:
         self._place, self._adapter = place, adapter
-        self._caller = self._begin = self._end = self.stream = 0
+        self._caller = self._begin = self._end = self._at = self.stream = 0
         self._open = False
-        if planned != _DEFAULT:
-            self.stream = driver.stream_create(_NON_BLOCKING)
+        self._at = self.stream = driver.stream_create(_NON_BLOCKING)
         self._begin = driver.event_create(_NO_TIMING)
         self._end = driver.event_create(_NO_TIMING)
 
@@ -60,31 +57,38 @@ class Order:
         RuntimeError
             The stream is being captured, or one that the default stream would wait for.
         """
-        own = self.stream
         refuse_capture(self._place, stream)
-        if stream != own:
-            if own == _DEFAULT:
-                refuse_capture(self._place, own)
-            driver.event_record(self._begin, stream)
-            driver.stream_wait_event(own, self._begin, 0)
-        self._caller, self._open = stream, True
+        driver.event_record(self._begin, stream)
+        driver.stream_wait_event(self.stream, self._begin, 0)
+        if self._at != self.stream:  # the call before was a graph on a stream of the caller
+            driver.stream_wait_event(self.stream, self._end, 0)
+        self._caller, self._at, self._open = stream, self.stream, True
+        return self
+
+    def directly(self, stream: int) -> Order:
+        """Begin a call that is a graph, on the stream of the caller itself; otherwise like :meth:`on`."""
+        refuse_capture(self._place, stream)
+        if not stream == _DEFAULT == self._at:  # another stream may be a new one with the handle of one that was destroyed
+            driver.stream_wait_event(stream, self._end, 0)
+        self._caller = self._at = stream
+        self._open = True
         return self
 
     def __enter__(self) -> int:
-        return self.stream
+        return self._at
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            driver.event_record(self._end, self.stream)  # what is discarded waits for it
-            if self._caller != self.stream:
+            driver.event_record(self._end, self._at)  # what comes next waits for it, and what is discarded
+            self._open = False
+            if self._caller != self._at:
                 driver.stream_wait_event(self._caller, self._end, 0)
         except driver.CudaError:  # then nothing can be ordered behind the work
             with nullcontext() if kind is None else suppress(driver.CudaError):
-                self._place.wait(self.stream)
-        finally:
-            self._open = False
+                self._place.wait(self._at)
+                self._open = False
 
     @contextmanager
     def now(self) -> Iterator[tuple[int, ...]]:
@@ -101,7 +105,7 @@ class Order:
         with self._place.current():
             try:
                 if self._open:  # in the middle of a call
-                    driver.stream_synchronize(self.stream)
+                    driver.stream_synchronize(self._at)
                 else:  # to wait for the default stream itself would end captures on streams that it waits for
                     driver.event_synchronize(self._end)
             finally:
@@ -124,17 +128,25 @@ def _destroy_stream(stream: int) -> None:
 
 def refuse_capture(gpu: Cuda, stream: int) -> None:
     """Nothing of a sparse solver can be part of a graph: what cuDSS used in a capture may be gone when the graph is replayed."""
-    if _captures_what_waits() if stream == _DEFAULT else gpu.capturing(stream):
+    what = "cannot hold a call of a sparse solver: the factors and buffers that it uses may change before the graph is replayed."
+    if stream == _DEFAULT and _captures_what_waits(gpu):
         raise RuntimeError(
-            "A CUDA graph is being captured on the stream, and it cannot hold a call of a sparse solver: the factors and buffers "
-            "that it uses may change before the graph is replayed. Call the solver before the capture or after it."
+            f"A CUDA graph is being captured on a stream that the default stream would wait for, and it {what} Capture on a non-blocking "
+            "stream, or call the solver before the capture or after it."
+        )
+    if gpu.capturing(stream):
+        raise RuntimeError(
+            f"A CUDA graph is being captured on the stream, and it {what} Call the solver before the capture or after it."
         )
 
 
-def _captures_what_waits() -> bool:
+def _captures_what_waits(gpu: Cuda) -> bool:
     """Whether a stream is being captured that waits for the default stream: work on this would end the capture, to ask does not."""
     try:
-        driver.stream_is_capturing(_DEFAULT)
+        with gpu.current():
+            driver.stream_is_capturing(_DEFAULT)
     except driver.CudaError as error:
-        return error.status == _CAPTURE_IMPLICIT
+        if error.status != _CAPTURE_IMPLICIT:
+            raise
+        return True
     return False

@@ -143,10 +143,22 @@ class SystemsPlan:
             if text:
                 warn(text, IllConditionedWarning)
 
+        def run_repeatable(*ptrs: int) -> None:
+            answer = repeatable.again(ptrs, ptrs[count], ptrs[-1])
+            if answer is None:
+                with order.on(ptrs[-1]) as stream:
+                    answer = repeatable(ptrs, ptrs[count], stream)
+                    repeatable.keep(ptrs, ptrs[count], answer)
+            if answer[1]:
+                warn(answer[1], IllConditionedWarning)
+
         def run_in_order(*ptrs: int) -> None:
             with order.on(ptrs[-1]) as stream:
                 run(*ptrs[:-1], stream)
 
+        if len(solvers) == 1 and hasattr(solvers[0], "again"):
+            repeatable: Any = solvers[0]
+            return run_repeatable
         return run_one_in_order if len(solvers) == 1 else run_in_order
 
     @contextmanager

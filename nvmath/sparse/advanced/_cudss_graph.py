@@ -1,0 +1,128 @@
+"""Solutions that come back: what one queues is kept as a CUDA graph, and queued in one call the next time.
+
+cuDSS queues up to twenty kernels for a solution, which takes the host 30 to 70 us; a graph of them and of the judgement takes 5. It is of
+use where the addresses of operands and result come again, as in loops: array packages give out first what was given back last. It is
+used only as long as nothing but solutions of the same kind was done with the handle of cuDSS, since other phases may take other memory; and
+every solution is judged, whoever queued it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...bindings import _cuda as driver
+from ...bindings import cudss
+from ._cuda_matrix import Pointers
+from ._order import Order
+from ._systems import Answer
+
+_THREAD_LOCAL: Final = 1
+"""What cannot be captured is an error, in this thread only."""
+_MOST: Final = 8
+_REMEMBERED: Final = 64
+
+
+class Graphs:
+    """Graphs of solutions, by the addresses that they read and write.
+
+    Parameters
+    ----------
+    order : Order
+        The order of the calls of the solver.
+    """
+
+    __slots__ = ("_made", "_seen", "_state", "_works", "order")
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._works = True
+        self._state: Any = None
+        self._seen: set[Any] = set()
+        self._made: dict[Any, int] = {}
+
+    def find(self, state: Any, key: Any) -> int:
+        """Return the graph for some addresses, ready to be launched, or 0; those of another state are dropped."""
+        if state != self._state:
+            self.clear()
+            self._state = state
+        return self._made.get(key, 0)
+
+    def keep(self, state: Any, key: Any, work: Callable[[], object]) -> None:
+        """Capture what has just been done for some addresses, when it is done for the second time."""
+        if not self._works or self.find(state, key) or len(self._made) == _MOST:
+            return
+        if key in self._seen:
+            self._capture(key, work)
+        elif len(self._seen) < _REMEMBERED:
+            self._seen.add(key)
+
+    def _capture(self, key: Any, work: Callable[[], object]) -> None:
+        graph = 0
+        try:
+            driver.stream_begin_capture(self.order.stream, _THREAD_LOCAL)
+            try:
+                work()
+            finally:
+                graph = driver.stream_end_capture(self.order.stream)
+            self._made[key] = driver.graph_instantiate_with_flags(graph, 0)
+        except (driver.CudaError, cudss.cuDSSError):  # for this system cuDSS waits in between
+            self._works = False
+        finally:
+            if graph:
+                driver.graph_destroy(graph)
+
+    def clear(self) -> None:
+        """Drop all graphs, behind the last call."""
+        for executable in self._made.values():
+            self.order.discard(driver.graph_exec_destroy, executable)
+        self._made.clear()
+        self._seen.clear()
+
+
+class Repeatable:
+    """A solution for one right-hand side, which may be done again by a graph.
+
+    Parameters
+    ----------
+    plan : CudssPlan
+        The plan of the system.
+    run : callable
+        Solves for addresses of the operands, the result and the stream, and judges as :class:`CudssPlan` does.
+    queue : callable
+        Queues no more than that, for addresses of the operands and of the result.
+    slots : int
+        How many of the addresses are read.
+    columns : int
+        Number of columns.
+    """
+
+    __slots__ = ("_columns", "_graphs", "_plan", "_queue", "_run", "_slots")
+
+    def __init__(
+        self, plan: Any, run: Callable[[Pointers, int, int], Answer], queue: Callable[[Pointers, int], None], slots: int, columns: int
+    ) -> None:  # fmt: skip
+        self._plan, self._run, self._queue, self._slots, self._columns = plan, run, queue, slots, columns
+        self._graphs: Graphs = plan.graphs
+
+    def __call__(self, ptrs: Pointers, x_ptr: int, stream: int) -> Answer:
+        """Solve."""
+        return self._run(ptrs, x_ptr, stream)
+
+    def again(self, ptrs: Pointers, x_ptr: int, stream: int) -> Answer | None:
+        """Solve by a graph on the stream of the caller; None where there is none, or the solution is not good enough."""
+        executable = self._graphs.find(self._plan.state, self._key(ptrs, x_ptr))
+        if not executable:
+            return None
+        with self._graphs.order.directly(stream):
+            driver.graph_launch(executable, stream)
+            return self._plan.judged_now(self._columns, stream)  # type: ignore[no-any-return]
+
+    def keep(self, ptrs: Pointers, x_ptr: int, answer: Answer) -> None:
+        """Note a solution, on the stream of the solver."""
+        state = self._plan.state
+        if state is not None and (answer[0] is None or not answer[0].refused):
+            self._graphs.keep(state, self._key(ptrs, x_ptr), lambda: self._queue(ptrs, x_ptr))
+
+    def _key(self, ptrs: Pointers, x_ptr: int) -> Any:
+        return (*ptrs[: self._slots], x_ptr, self._columns)
