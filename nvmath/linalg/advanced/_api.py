@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._core import log
 from ..._core.keywords import explained
+from ..._core.log import BLOCKING, INFO
 from ..._core.options import ExecutionCPU, ExecutionCUDA
 from ..._core.place import Cuda
 from ..._core.untraced import untraced
@@ -117,11 +117,11 @@ class Matmul(MatmulOperation):
         self._scalars.store(self._scalars.read(alpha, self._used_beta(beta)))
         self.valid_state = True
         self._hold(stream)
-        if self.logger.isEnabledFor(log.INFO):
+        if self.logger.isEnabledFor(INFO):
             self.logger.info(
                 "Specified: %s, operands on %s, execution on %s.", self._problem, self._device, self._place
             )
-            self.logger.info(log.BLOCKING[self.blocking])
+            self.logger.info(BLOCKING[self.blocking])
 
     def __repr__(self) -> str:
         if not self.valid_state:
@@ -267,9 +267,9 @@ class Matmul(MatmulOperation):
         ValueError
             `out` does not fit the result, or `algorithm` is none of :attr:`algorithms`.
         """
-        prepared = self._ready.get(PREPARED)
-        if prepared is not None and algorithm is None and out is None and not self.logger.isEnabledFor(log.INFO):
-            result = prepared(*self._objs)
+        ready = self._ready
+        if PREPARED in ready and algorithm is None and out is None and not self.logger.isEnabledFor(INFO):
+            result = ready[PREPARED](*self._objs)
             if result is not NotImplemented:
                 return result
             if not self._swap(self._objs):  # an array can be resized or reshaped where it is
@@ -278,7 +278,7 @@ class Matmul(MatmulOperation):
         ptrs = self._now()
         runner = self._ready.get(None)
         if (
-            runner is None or release_workspace or out is not None or algorithm is not None or self.logger.isEnabledFor(log.INFO)
+            runner is None or release_workspace or out is not None or algorithm is not None or self.logger.isEnabledFor(INFO)
         ):  # fmt: skip
             return self._run(self._runner(self._request(algorithm)), stream, release_workspace, out)
         return runner(self._objs, ptrs, stream, None)
@@ -340,7 +340,7 @@ class Matmul(MatmulOperation):
             self._reset_scaled(objs, alpha, beta, stream)
         elif not self._swap(objs):
             self._reset_checked(objs, stream)
-        if self.logger.isEnabledFor(log.INFO):
+        if self.logger.isEnabledFor(INFO):
             self.logger.info("Operands or scalars have been replaced: %s.", self._problem)
 
     @untraced

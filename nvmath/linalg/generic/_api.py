@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._core import log
 from ..._core.fork import IMPORTING
 from ..._core.keywords import explained
+from ..._core.log import BLOCKING, INFO
 from ..._core.options import coerce_options
 from .._prepared import PREPARED
 from ._operation import InvalidMatmulState, ProductOperation
@@ -132,11 +132,11 @@ class Matmul(ProductOperation):
         self._scalars.store(self._scalars.read(alpha, self._used_beta(beta)))
         self.valid_state = True
         self._hold(stream)
-        if self.logger.isEnabledFor(log.INFO):
+        if self.logger.isEnabledFor(INFO):
             self.logger.info(
                 "Specified: %s, operands on %s, execution on %s.", self._problem, self._device, self._place
             )
-            self.logger.info(log.BLOCKING[self.blocking])
+            self.logger.info(BLOCKING[self.blocking])
 
     # --- phases -------------------------------------------------------------------------------------------------------
 
@@ -188,9 +188,9 @@ class Matmul(ProductOperation):
         ValueError
             The operands have been released, or `out` does not fit the result.
         """
-        prepared = self._ready.get(PREPARED)
-        if prepared is not None and out is None and not self.logger.isEnabledFor(log.INFO):
-            result = prepared(*self._objs)
+        ready = self._ready
+        if PREPARED in ready and out is None and not self.logger.isEnabledFor(INFO):
+            result = ready[PREPARED](*self._objs)
             if result is not NotImplemented:
                 return result
             if not self._swap(self._objs):  # an array can be resized or reshaped where it is
@@ -198,7 +198,7 @@ class Matmul(ProductOperation):
             self._prepare()  # for the operands and scalars as they are now
         ptrs = self._now()
         runner = self._ready.get(None)
-        if runner is None or out is not None or self.logger.isEnabledFor(log.INFO):
+        if runner is None or out is not None or self.logger.isEnabledFor(INFO):
             return self._run(runner or self._runner(None), stream, False, out)
         return runner(self._objs, ptrs, stream, None)
 
@@ -247,7 +247,7 @@ class Matmul(ProductOperation):
             self._reset_scaled(objs, alpha, beta, stream)
         elif not self._swap(objs):
             self._reset_checked(objs, stream)
-        if self.logger.isEnabledFor(log.INFO):
+        if self.logger.isEnabledFor(INFO):
             self.logger.info("Operands or scalars have been replaced: %s.", self._problem)
 
     def reset_operands_unchecked(
