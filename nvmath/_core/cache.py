@@ -22,13 +22,16 @@ import weakref
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+_NBYTES: Final = 2**30
+"""The bound of bytes to begin with, unless one is chosen."""
 
 
 class Entry(Protocol):
     """What can be cached."""
 
-    _nbytes: int
+    _nbytes: int  # that it owns, as far as its library tells
     _pinned: bool  # part of a captured graph: its memory must outlive the cache
     _stack: list[Any] | None  # set by the cache: where the entry returns to
     _stamp: int  # set by the cache: when it was used last
@@ -42,7 +45,23 @@ class Entry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """A look at the plan cache."""
+    """A look at the plan cache.
+
+    Attributes
+    ----------
+    hits, misses : int
+        How many calls of one-call functions found a plan in the cache, and how many did not, since it was cleared last.
+    entries : int
+        Plans that are kept, or under way in a call.
+    nbytes : int
+        Bytes that these plans own, in host memory and on GPUs together, as far as the libraries tell.
+    pinned : int
+        Plans that are part of captured CUDA graphs, and do not leave.
+    max_entries, max_nbytes : int
+        The present bounds of `entries` and `nbytes`. Pinned plans do not count, and what is under way does not leave.
+    enabled : bool
+        Whether plans are kept at all.
+    """
 
     hits: int
     misses: int
@@ -61,8 +80,9 @@ class PlanCache:
     ----------
     max_entries : int
         Number of plans that are kept at most.
-    max_nbytes : int
-        Bytes that kept plans may own at most, as far as the libraries tell.
+    max_nbytes : int, optional
+        Bytes that kept plans may own at most, in host memory and on GPUs together, as far as the libraries tell. By default 1 GiB; once
+        the factors of a sparse matrix are on a GPU a sixteenth of its memory, if that is more.
 
     Examples
     --------
@@ -72,8 +92,9 @@ class PlanCache:
     0
     """
 
-    def __init__(self, max_entries: int = 256, max_nbytes: int = 2**30) -> None:
-        self._max_entries, self._max_nbytes = max_entries, max_nbytes
+    def __init__(self, max_entries: int = 256, max_nbytes: int | None = None) -> None:
+        self._max_entries, self._max_nbytes = max_entries, _NBYTES if max_nbytes is None else max_nbytes
+        self._chosen = max_nbytes is not None  # the bound of bytes
         self._enabled = os.environ.get("NVMATH_PLAN_CACHE", "1") != "0"
         self._reset()
 
@@ -198,6 +219,12 @@ class PlanCache:
                     self._strike(id(entry))
         entry.free()
 
+    def make_room(self, nbytes: int) -> None:
+        """Let kept plans own at least so many bytes, unless a bound has been chosen."""
+        with self._lock:
+            if not self._chosen:
+                self._max_nbytes = max(self._max_nbytes, nbytes)
+
     def info(self) -> CacheInfo:
         """Return counts: hits, misses, entries, bytes, and how many plans are pinned by captured graphs."""
         with self._lock:
@@ -232,8 +259,11 @@ class PlanCache:
 
         Parameters
         ----------
-        max_entries, max_nbytes : int, optional
-            New bounds; at least 0.
+        max_entries : int, optional
+            How many plans are kept at most; at least 0.
+        max_nbytes : int, optional
+            How many bytes they may own at most, in host memory and on GPUs together; at least 0. It holds from then on, whatever GPUs
+            there are.
         enabled : bool, optional
             With False nothing is kept any more. ``NVMATH_PLAN_CACHE=0`` in the environment starts with False.
 
@@ -253,7 +283,8 @@ class PlanCache:
             raise TypeError(f"enabled must be True or False, not {enabled!r}.")
         with self._lock:
             self._max_entries = self._max_entries if max_entries is None else max_entries
-            self._max_nbytes = self._max_nbytes if max_nbytes is None else max_nbytes
+            if max_nbytes is not None:
+                self._max_nbytes, self._chosen = max_nbytes, True
             self._enabled = self._enabled if enabled is None else enabled
             evicted = self._evict(self._max_entries, self._max_nbytes)
         for old in evicted:

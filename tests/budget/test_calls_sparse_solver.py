@@ -16,7 +16,7 @@ import nvmath
 from nvmath.sparse.advanced import DirectSolver, direct_solver
 
 PACKAGE = str(Path(nvmath.__file__).parent)
-SOLVE, ON_GPU, ONE_CALL_SOLVE = 40, 20, 127
+SOLVE, ON_GPU, AGAIN_ON_GPU, ONE_CALL_SOLVE = 40, 22, 12, 127
 """A judged solution takes more than an execution: a product, its norms, and a call of a library with 16 arguments."""
 
 
@@ -52,20 +52,29 @@ def test_one_call_with_a_kept_plan(fresh_cache) -> None:
     assert nvmath.plan_cache.info().hits == 1
 
 
-@pytest.mark.parametrize("planned", [None, fakes.DEFAULT])  # on a stream of the caller, on the default stream
-def test_a_solution_on_a_gpu_that_is_not_waited_for(planned: int | None) -> None:
-    with fakes.systems(planned) as (made, _, one, stream, _):
-        stream = stream if planned is None else planned
+def test_a_solution_on_a_gpu_that_is_not_waited_for() -> None:
+    with fakes.systems(handle=99) as (made, _, one, stream, _):  # with a handle of the caller nothing is captured
         one.ready(stream)
         solve = partial(one.plan.launch(one.problems[1], "N", {}), *one.ptrs, one.results[1].ptr, stream)
         assert ours(solve) <= ON_GPU
         made.forget()
         solve()
-        order = ["cuEventRecord", "cuStreamWaitEvent"] if planned is None else []
         assert [call.name for call in made.trace] == [
-            "cuStreamIsCapturing", *order, "cudssExecute", "cuLaunchKernel", "cuEventRecord", *order[1:],
+            "cuStreamIsCapturing", "cuEventRecord", "cuStreamWaitEvent", "cudssSetStream", "cudssExecute", "cuLaunchKernel",
+            "cuEventRecord", "cuStreamWaitEvent",
         ]  # fmt: skip
         del solve  # it keeps the stream of the solver
+
+
+def test_a_solution_that_comes_back_on_a_gpu() -> None:
+    with fakes.systems() as (made, _, one, stream, _):
+        one.ready(stream)
+        solve = partial(one.plan.launch(one.problems[1], "N", {}), *one.ptrs, one.results[1].ptr, stream)
+        for _ in range(2):
+            solve()
+        assert ours(solve) <= AGAIN_ON_GPU
+        assert made.count("cuGraphLaunch") == 2
+        del solve
 
 
 @pytest.mark.parametrize("batch", [2, 40])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sparse_cases import assert_solves, hermitian, poisson_2d, poisson_3d
 
 from nvmath.bindings import mkl_pardiso
-from nvmath.sparse.advanced import DirectSolver, SingularSystemError, _pardiso, direct_solver
+from nvmath.sparse.advanced import DirectSolver, SingularSystemError, direct_solver
 
 pytestmark = pytest.mark.skipif(not mkl_pardiso.present(), reason="MKL is not installed (pip install mkl)")
 
@@ -163,54 +159,3 @@ def test_settings_of_pivots_and_matching_are_obeyed(phase: str, name: str, value
             setattr(solver.factorization_config, name, value)
         assert solver.factorize().lu_nnz > 1.5 * elements(a, "SPD")
         assert_solves(a, solver.solve(), np.ones(N), 10_000)
-
-
-# --- integers of 32 and of 64 bits --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("limit", ["interface", "memory"])
-@pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC", "SPD"])
-def test_solutions_do_not_depend_on_the_size_of_integers(
-    limit: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b = poisson_2d(30), np.random.default_rng(0).random((900, 3))
-
-    def solve() -> tuple[np.ndarray, np.ndarray, bool]:
-        with DirectSolver(a, b, options={"sparse_system_type": kind}, execution="cpu") as solver:
-            order = solver.plan().row_permutation
-            solver.factorize()
-            return solver.solve(), order, solver._plan_object.plans[0]._engine._pardiso.iparm.itemsize == 4
-
-    x, permutation, short = solve()
-    assert short == mkl_pardiso.has_short()
-    if limit == "interface":
-        monkeypatch.setattr(mkl_pardiso, "has_short", lambda: False)
-    else:
-        monkeypatch.setattr(_pardiso, "_KIB_FOR_SHORT", 0)
-    other, order, short = solve()
-    assert not short
-    np.testing.assert_array_equal(order, permutation)
-    assert order.dtype == permutation.dtype
-    np.testing.assert_allclose(other, x, rtol=1e-12)
-
-
-def test_right_hand_sides_are_taken_in_parts_where_they_have_too_many_elements(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = poisson_2d(30), np.random.default_rng(0).random((900, 7))
-    with DirectSolver(a, b, execution="cpu") as solver:
-        solver.plan()
-        solver.factorize()
-        monkeypatch.setattr(solver._plan_object.plans[0]._engine, "_columns", 2)
-        assert_solves(a, solver.solve(), b)
-
-
-@pytest.mark.parametrize("layer", ["LP64", "ILP64"])
-def test_any_interface_layer_of_mkl_will_do(layer: str) -> None:
-    program = (
-        "import numpy as np, scipy.sparse as sp; from nvmath.bindings import mkl_pardiso; "
-        "from nvmath.sparse.advanced import direct_solver; a = sp.csr_array([[4.0, 1], [1, 3]]); "
-        "print(mkl_pardiso.has_short(), direct_solver(a, np.array([6.0, 7]), execution='cpu').tolist())"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | {"MKL_INTERFACE_LAYER": layer}, capture_output=True, text=True, check=True
-    )  # fmt: skip
-    assert ran.stdout.strip() == f"{layer == 'LP64'} [1.0, 2.0]"

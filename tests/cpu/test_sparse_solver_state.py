@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 from sparse_cases import assert_solves, csr, part_of, poisson_2d, right_side, scrambled, solved, well_conditioned
 
 import nvmath
+from nvmath.bindings import _openblas
 from nvmath.sparse.advanced import (
     DirectSolver,
     DirectSolverMatrixType,
@@ -370,6 +371,18 @@ def test_clones_share_the_factors_and_nothing_else() -> None:
         clone.free()
 
 
+@pytest.mark.parametrize("num_threads", [None, 1])
+def test_the_number_of_threads_of_numpy_is_left_alone(
+    num_threads: int | None, fresh_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> None:
+        pytest.fail("it is one for the whole process")
+
+    monkeypatch.setattr(_openblas._library, "set_num_threads", refuse, raising=False)
+    a, b = poisson_2d(150), np.ones(150**2)
+    assert_solves(a, direct_solver(a, b, execution={"name": "cpu", "num_threads": num_threads}), b, 10_000)
+
+
 # --- one-call solutions ------------------------------------------------------------------------------------------------------------
 
 
@@ -391,6 +404,20 @@ def test_plans_are_kept_for_a_known_pattern(fresh_cache: None) -> None:
     other = scrambled(np.random.default_rng(0), a.toarray(), "csr")
     assert_solves(a, direct_solver(other, b, execution="cpu"), b)
     assert nvmath.plan_cache.info().entries == 5
+
+
+@pytest.mark.parametrize("kind", ["GENERAL", "HPD"])
+def test_the_bytes_of_factors_are_those_of_their_type(kind: str, fresh_cache: None) -> None:
+    owned = []
+    for dtype in ("float32", "float64", "complex128"):
+        a, options = poisson_2d(60).astype(dtype), {"sparse_system_type": kind}
+        nvmath.plan_cache.clear()
+        direct_solver(a, np.ones(3600, dtype), options=options, execution="cpu")
+        owned.append(nvmath.plan_cache.info().nbytes)
+        with DirectSolver(a, np.ones(3600, dtype), options=options, execution="cpu") as solver:
+            solver.plan()
+            assert solver.factorize().lu_nnz * a.dtype.itemsize <= owned[-1]
+    assert owned == sorted(owned)
 
 
 def test_a_failed_solution_leaves_no_plan(fresh_cache: None) -> None:

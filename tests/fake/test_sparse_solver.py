@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from fake.cudss import ANALYSIS, FACTORIZATION, SOLVE, gpu
 from fake.driver import CudaError
 
+import nvmath
 from nvmath.bindings import cudss
 from nvmath.sparse.advanced import DirectSolver, direct_solver
 
@@ -64,17 +65,37 @@ def test_one_call_solutions_keep_the_plan() -> None:
 
 
 @pytest.mark.parametrize(("total", "kept"), [(141, True), (32, True), (31, False), (8, False)])
-def test_factors_of_a_sixteenth_of_the_memory_are_kept(total: int, kept: bool) -> None:
+def test_factors_of_a_sixteenth_of_the_memory_are_kept(total: int, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvmath.plan_cache, "_chosen", False)
+    monkeypatch.setattr(nvmath.plan_cache, "_max_nbytes", 1 << 30)
     with gpu() as (made, seen):
+        made.cuda.total_nbytes = total << 30
         a, b = system()
         small, b_of_small = system(2)
         direct_solver(small, b_of_small, execution="cuda")
-        seen.permanent, made.cuda.total_nbytes = 2 << 30, total << 30
+        of_small = nvmath.plan_cache.info().nbytes
+        seen.permanent = 2 << 30
         for _ in range(3):
             direct_solver(a, b, execution="cuda")
         assert seen.phases.count(ANALYSIS) == (2 if kept else 4)
         direct_solver(small, b_of_small, execution="cuda")  # has not left for the large one
         assert seen.phases.count(ANALYSIS) == (2 if kept else 4)
+        info = nvmath.plan_cache.info()
+        assert info.max_nbytes == max(1 << 30, (total << 30) // 16)
+        assert info.nbytes == of_small + (seen.permanent if kept else 0) <= info.max_nbytes
+
+
+@pytest.mark.parametrize(("bound", "kept"), [(2 << 30, True), ((2 << 30) - 1, False)])
+def test_bytes_on_a_gpu_are_bounded_by_what_was_chosen(bound: int, kept: bool) -> None:
+    with gpu() as (made, seen):
+        nvmath.plan_cache.configure(max_nbytes=bound)
+        seen.permanent, made.cuda.total_nbytes = 2 << 30, 141 << 30
+        a, b = system()
+        for _ in range(3):
+            direct_solver(a, b, execution="cuda")
+        info = nvmath.plan_cache.info()
+        assert (info.nbytes, info.max_nbytes) == ((2 << 30) if kept else 0, bound)
+        assert seen.phases.count(ANALYSIS) == (1 if kept else 3)
 
 
 def test_streams() -> None:

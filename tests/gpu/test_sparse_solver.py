@@ -327,6 +327,20 @@ def test_plans_of_one_call_solutions_are_kept(package: Package) -> None:
     assert_solves(other, package.numpy(direct_solver(package.sparse(other), package.array(b), execution="cuda")), b)
 
 
+def test_kept_factors_count_the_bytes_that_cudss_tells(fresh_cache: None) -> None:
+    a, b = poisson_2d(60), np.ones(3600)
+    with DirectSolver(a, b, execution="cuda") as solver:
+        solver.plan()
+        solver.factorize()
+        nbytes = solver._plan_object.nbytes
+    assert nbytes > 8 * a.nnz
+    for bound, entries in ((nbytes, 1), (nbytes - 1, 0)):
+        nvmath.plan_cache.configure(max_nbytes=bound)
+        assert_solves(a, direct_solver(a, b, execution="cuda"), b, 10_000)
+        info = nvmath.plan_cache.info()
+        assert (info.entries, info.nbytes, info.max_nbytes) == (entries, entries * nbytes, bound)
+
+
 @pytest.mark.alone
 def test_memory_comes_back() -> None:
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")

@@ -75,6 +75,30 @@ def test_bytes_are_bounded():
     assert cache.info().nbytes == 20
 
 
+def test_the_usual_bound_of_bytes_grows_where_there_is_room():
+    cache = PlanCache()
+    assert cache.info().max_nbytes == 2**30
+    cache.make_room(2**20)  # less than there is
+    assert cache.info().max_nbytes == 2**30
+    cache.make_room(2**33)
+    assert cache.info().max_nbytes == 2**33
+    a, b = used(cache, "a", nbytes=2**32), used(cache, "b", nbytes=2**32)
+    assert (a.closed, b.closed, cache.info().nbytes) == (0, 0, 2**33)
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_a_bound_of_bytes_that_was_chosen_stays(configured):
+    cache = PlanCache() if configured else PlanCache(max_nbytes=25)
+    if configured:
+        cache.make_room(2**33)
+        cache.configure(max_nbytes=25)
+    cache.make_room(2**33)
+    cache.configure(max_entries=9)
+    assert cache.info().max_nbytes == 25
+    assert [used(cache, key).closed for key in "abc"] == [0, 0, 0]
+    assert cache.info().nbytes == 20
+
+
 def test_what_is_under_way_is_not_evicted():
     cache = PlanCache(max_entries=1)
     used(cache, "a")

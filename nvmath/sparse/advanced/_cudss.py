@@ -219,7 +219,7 @@ class CudssPlan(Closing):
                 unpack(target, x_ptr + x_begin, stream)
             return answer
 
-        if op != "N" or conjugated or pack is not None or unpack is not None or self.hybrid:
+        if op != "N" or conjugated or pack is not None or unpack is not None or self.hybrid or not self._system.repeats:
             return run
 
         def queue(ptrs: Pointers, x_ptr: int) -> None:

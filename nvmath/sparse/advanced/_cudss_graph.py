@@ -32,25 +32,26 @@ class Graphs:
         The order of the calls of the solver.
     """
 
-    __slots__ = ("_made", "_seen", "_state", "_works", "order")
+    __slots__ = ("_seen", "_state", "_works", "made", "order")
 
     def __init__(self, order: Order) -> None:
         self.order = order
         self._works = True
         self._state: Any = None
         self._seen: set[Any] = set()
-        self._made: dict[Any, int] = {}
+        self.made: dict[Any, int] = {}
+        """What can be launched."""
 
     def find(self, state: Any, key: Any) -> int:
         """Return the graph for some addresses, ready to be launched, or 0; those of another state are dropped."""
         if state != self._state:
             self.clear()
             self._state = state
-        return self._made.get(key, 0)
+        return self.made.get(key, 0)
 
     def keep(self, state: Any, key: Any, work: Callable[[], object]) -> None:
         """Capture what has just been done for some addresses, when it is done for the second time."""
-        if not self._works or self.find(state, key) or len(self._made) == _MOST:
+        if not self._works or self.find(state, key) or len(self.made) == _MOST:
             return
         if key in self._seen:
             self._capture(key, work)
@@ -65,7 +66,7 @@ class Graphs:
                 work()
             finally:
                 graph = driver.stream_end_capture(self.order.stream)
-            self._made[key] = driver.graph_instantiate_with_flags(graph, 0)
+            self.made[key] = driver.graph_instantiate_with_flags(graph, 0)
         except (driver.CudaError, cudss.cuDSSError):  # for this system cuDSS waits in between
             self._works = False
         finally:
@@ -74,9 +75,9 @@ class Graphs:
 
     def clear(self) -> None:
         """Drop all graphs, behind the last call."""
-        for executable in self._made.values():
+        for executable in self.made.values():
             self.order.discard(driver.graph_exec_destroy, executable)
-        self._made.clear()
+        self.made.clear()
         self._seen.clear()
 
 
@@ -111,6 +112,8 @@ class Repeatable:
 
     def again(self, ptrs: Pointers, x_ptr: int, stream: int) -> Answer | None:
         """Solve by a graph on the stream of the caller; None where there is none, or the solution is not good enough."""
+        if not self._graphs.made:
+            return None
         executable = self._graphs.find(self._plan.state, self._key(ptrs, x_ptr))
         if not executable:
             return None

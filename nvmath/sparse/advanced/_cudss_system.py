@@ -155,10 +155,14 @@ class CudssSystem:
     @property
     def state(self) -> Any:
         """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
-        lease, settings = self.lease, self.settings
-        if lease is None or not lease.own or self._config is not settings or self.memory.hybrid_memory_mode:
+        if self.lease is None or self._config is not self.settings:
             return None
-        return lease.epoch, settings.version
+        return self.lease.epoch, self.settings.version
+
+    @property
+    def repeats(self) -> bool:
+        """Whether nobody else uses the handle, and factors are where they are."""
+        return self.lease is not None and self.lease.own and not self.memory.hybrid_memory_mode
 
     def execute(self, phase: int, x: int, b: int, what: object = None) -> None:
         """Queue a phase on the stream of the solver; `what` tells solutions of one kind."""

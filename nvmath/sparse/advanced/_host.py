@@ -69,6 +69,12 @@ class HostPlan:
         self._norm: float | None = None
         self._rungs, self._guess = rungs, guess
         self._rung = 0
+        self._planned = False  # whether the engine is, for the present pattern
+        # Of a pattern: what is factorized, what solutions are judged by, products with that, and what tells whether a guess is right.
+        self._source: Assembly
+        self._judged: Assembly
+        self._product: Product
+        self._dominance: Dominance
         self._lock = threading.RLock()  # a clone may be at work in another thread
         self._engine = rungs[0]()
         types = problem.offsets, problem.indices, problem.dtype
@@ -109,7 +115,7 @@ class HostPlan:
     def analyse(self, ptrs: tuple[int, ...]) -> None:
         """Read the pattern and plan the factorization."""
         problem, (first, second) = self.problem, self._pattern_at(ptrs)
-        self.factorized = False
+        self.factorized = self._planned = False
         self._engine.close()
         self._rung, self._engine = 0, self._rungs[0]()
         if not second.size:
@@ -133,6 +139,7 @@ class HostPlan:
                 self._rung, self._engine, self._dominance = _GUESS, self._guess(), dominance
                 self._source = self._assemble(first, second, Kind.SPD, False)
         self._engine.analyse(self._source, self._source.values(data))
+        self._planned = True
 
     def _is_definite(self, dominance: Dominance, data: Array) -> bool:
         """Whether a matrix of which nothing was said is positive definite, and no setting asks for pivots or matching."""
@@ -150,8 +157,10 @@ class HostPlan:
             raise PatternChangedError
         data = self._values(ptrs)
         self._look_at(data)
-        if self._rung > 0 or (self._rung == _GUESS and not self._is_definite(self._dominance, data)):
-            self._change(0, data)  # these values may do without stronger means, or not have what was guessed
+        guessed = self._rung == _GUESS and self._is_definite(self._dominance, data)
+        if not (self._planned and (self._rung == 0 or guessed)):
+            # A change failed; or these values may do without stronger means, or do not have what was guessed.
+            self._change(0, data)
         reason, cause = "", None
         for found in self._attempts(data):
             reason, cause = found
@@ -210,6 +219,7 @@ class HostPlan:
                 return
 
     def _factorize_values(self, data: Array, *, anyway: bool = False) -> None:
+        self.factorized = False
         values = self._source.values(data)
         self._engine.factorize(values, anyway=anyway)
         # A library that does not refine asks for values and does not read them: these, if they had to be put in order, are at hand.
@@ -262,15 +272,16 @@ class HostPlan:
         return not (large and self._rungs[rung]().library == "SuperLU")
 
     def _change(self, rung: int, data: Array) -> None:
-        """Plan with the engine of a rung."""
+        """Plan with the engine of a rung. If there is no memory for it the present one remains, or the next factorization begins anew."""
         made = self._rungs[rung]()
-        if self._rung == _GUESS:
-            self._source = self._judged
+        source = self._judged if self._rung == _GUESS else self._source
         if made.full != self._engine.full:
-            self._source = self._assemble(*self._source.source, self.problem.kind, made.full)
+            source = self._assemble(*source.source, self.problem.kind, made.full)
+        self.factorized = self._planned = False
         self._engine.close()
-        self._rung, self._engine = rung, made
-        made.analyse(self._source, self._source.values(data))
+        self._rung, self._engine, self._source = rung, made, source
+        made.analyse(source, source.values(data))
+        self._planned = True
 
     # --- solutions --------------------------------------------------------------------------------------------------------------------
 

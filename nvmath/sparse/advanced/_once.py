@@ -27,8 +27,8 @@ _PREFERENCES: Final = (
     ("plan_preferences", DirectSolverPlanPreferences), ("factorization_preferences", DirectSolverFactorizationPreferences),
     ("solution_preferences", DirectSolverSolutionPreferences),
 )  # fmt: skip
-_USUAL: Final = 16 << 30
-"""Memory of a GPU on which every byte counts as one."""
+_SHARE: Final = 16
+"""What part of the memory of a GPU kept factors may take by default: one in so many."""
 Settings = tuple[tuple[str, Any], ...]
 
 
@@ -76,19 +76,12 @@ def _solve(key: Any, solver: DirectSolver, operands: tuple[Any, ...] | None, str
         plan_cache.discard(solver)
         raise
     if solver._stack is None:  # the cache has not counted it yet
-        solver._nbytes = _counted(solver)
+        solver._nbytes = solver._plan_object.nbytes
+        if isinstance(solver._place, Cuda):
+            plan_cache.make_room(driver.device_total_mem(driver.device_get(solver._place.device_id)) // _SHARE)
     solver._forget()
     plan_cache.give(key, solver)
     return result
-
-
-def _counted(solver: DirectSolver) -> int:
-    """Bytes that a kept solver counts: on a GPU by their share of its memory, of which the usual bound is a sixteenth then."""
-    nbytes: int = solver._plan_object.nbytes
-    if not isinstance(solver._place, Cuda):
-        return nbytes
-    total: int = driver.device_total_mem(driver.device_get(solver._place.device_id))
-    return nbytes * _USUAL // total
 
 
 def _key(

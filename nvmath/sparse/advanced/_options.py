@@ -102,7 +102,8 @@ class DirectSolverOptions:
     on_failure : {"retry", "raise", "warn"}, default "retry"
         What happens when a solution is not as good as the arithmetic allows. ``"retry"`` refines it, then factorizes by stronger
         means (matching, then other pivoting, on the CPU another library), and raises :class:`SingularSystemError` if nothing helps.
-        ``"raise"`` raises it at once. ``"warn"`` tries the same as ``"retry"``, but returns the solution with a warning.
+        ``"raise"`` tries no stronger means than the first before it raises it; these are LU where a guess that the matrix is positive
+        definite failed. ``"warn"`` tries the same as ``"retry"``, but returns the solution with a warning.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log10
+from math import log2, log10
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +36,9 @@ _SHORT, _LONG = 2**31 - 1, 2**63 - 1
 """The largest integers of 32 and of 64 bits: of entries, and of elements of the right-hand sides of one call."""
 _KIB_FOR_SHORT: Final = 4 * 2**20
 """Memory for factors that have fewer than 2**30 elements, whatever their type."""
+_OVERFLOW: Final = -8
+_IN_A_ROW_IN_SPACE: Final = 6
+"""Meshes in the plane have up to so many entries in most of their rows; those in space have more, and factors that are much larger."""
 _ANALYSE, _FACTORIZE, _SOLVE, _RELEASE = 11, 22, 33, -1
 _TYPES: Final = {
     # (kind, complex): mtype
@@ -63,6 +66,14 @@ def _is_flat_grid(pattern: Assembly) -> bool:
     distances = pattern.indices - np.repeat(np.arange(pattern.n), np.diff(pattern.indptr))
     near = distances.max() <= _FAR * pattern.n**0.5
     return bool(near and np.count_nonzero(np.bincount(distances)) <= _FEW_DIAGONALS)
+
+
+def _likely_elements(pattern: Assembly, halved: bool) -> float:
+    """About how many elements the factors of a large mesh have after nested dissection; with differences within 20 % of what was seen."""
+    n, entries = pattern.n, pattern.indices.size
+    in_a_row = (2 * entries - n if halved else entries) / n
+    elements: float = 13 * n ** (4 / 3) if in_a_row > _IN_A_ROW_IN_SPACE else 4 * n * log2(n)
+    return elements / 2 if halved else elements
 
 
 def _is_power_of_ten(value: float) -> bool:
@@ -108,26 +119,45 @@ class PardisoEngine(Engine, Closing):
         self._generation = children.generation
         self._open = False
         self._all_threads = available_threads()
+        # Of a pattern: its arrays with integers of the size that is in use, their addresses, and how many columns a call may solve for.
         self._pardiso: Any = None
+        self._arrays: tuple[Array, ...] = ()
+        self._at = (0, 0)
         self._permutation: Array = np.empty(0, np.int64)
+        self._columns = 1
 
     # --- phases ---------------------------------------------------------------------------------------------------------------------
 
     def analyse(self, pattern: Assembly, values: Array) -> None:
         """Order the matrix and plan its factorization.
 
-        Integers of 32 bits take less time, as long as the factors are so small that none of them can overflow.
+        Integers of 32 bits take less time, as long as the factors are so small that none of them can overflow. Where they turn out to be
+        larger the matrix is ordered once more. The first order is not handed on: with a given one PARDISO solves in one thread.
         """
-        self.close()
         self.pattern = pattern
-        short = mkl_pardiso.has_short() and pattern.indices.size < _SHORT // 2
-        self._start(short, values)
-        if short and self._pardiso.iparm[16] > _KIB_FOR_SHORT:
-            self.close()
+        if not (self._is_likely_short() and self._starts_short(values)):
             self._start(False, values)
-        self.nbytes = 1024 * (self._pardiso.iparm[15] + self._pardiso.iparm[16])
+
+    def _is_likely_short(self) -> bool:
+        """Whether integers of 32 bits suffice for the pattern, and are likely to suffice for the factors."""
+        pattern = self.pattern
+        if not mkl_pardiso.has_short() or pattern.indices.size >= _SHORT // 2:
+            return False
+        elements = _likely_elements(pattern, self.kind is not Kind.GENERAL)
+        return elements * np.dtype(self.dtype).itemsize <= 1024 * _KIB_FOR_SHORT
+
+    def _starts_short(self, values: Array) -> bool:
+        """Start with integers of 32 bits; tell whether they suffice."""
+        try:
+            self._start(True, values)
+        except mkl_pardiso.PardisoError as error:
+            if error.error != _OVERFLOW:
+                raise
+            return False
+        return bool(self._pardiso.iparm[16] <= _KIB_FOR_SHORT)
 
     def _start(self, short: bool, values: Array) -> None:
+        self.close()
         pattern, dtype = self.pattern, np.int32 if short else np.int64
         self._pardiso = mkl_pardiso.Pardiso(_TYPES[self.kind, self.dtype.startswith("complex")], pattern.n, short=short)
         self._arrays = tuple(array.astype(dtype, copy=False) for array in (pattern.indptr, pattern.indices))
@@ -141,6 +171,7 @@ class PardisoEngine(Engine, Closing):
         except BaseException:
             self.close()
             raise
+        self.nbytes = 1024 * (self._pardiso.iparm[15] + self._pardiso.iparm[16])
 
     def _order(self, values: Array) -> None:
         """Order the matrix; without matching where the present values, which may not be the final ones, do not allow it."""
@@ -162,7 +193,13 @@ class PardisoEngine(Engine, Closing):
     def factorize(self, values: Array, *, anyway: bool = False) -> None:
         """Factorize. It replaces zero pivots in any case."""
         self._set_pivoting()
-        self._call(_FACTORIZE, values)
+        try:
+            self._call(_FACTORIZE, values)
+        except mkl_pardiso.PardisoError as error:
+            if error.error != _OVERFLOW or self._pardiso.iparm.itemsize == 8:
+                raise
+            self._start(False, values)
+            self._call(_FACTORIZE, values)
         self.pivots = self._pardiso.iparm[13]
 
     def solve(self, values: Array, b: Array, x: Array, steps: int, op: str) -> None:

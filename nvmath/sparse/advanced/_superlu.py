@@ -56,6 +56,10 @@ class SuperluEngine(Engine):
     def __init__(self, kind: Kind, dtype: str, config: Any, threads: int, *, scaled: bool = False) -> None:
         super().__init__(kind, dtype, config, threads)
         self._scaled = scaled
+        # Of a pattern: its entries by columns, where they come from, and products with it.
+        self._columns: Any = None
+        self._places: Array = np.empty(0, np.int64)
+        self._product: Product | None = None
 
     def analyse(self, pattern: Assembly, values: Array) -> None:
         """Order the entries by columns, as SuperLU wants them; it plans and factorizes in one step."""
@@ -68,7 +72,7 @@ class SuperluEngine(Engine):
         by_rows = sparse.csr_array((places, pattern.indices, pattern.indptr), shape=(pattern.n, pattern.n))
         self._columns = by_rows.tocsc()
         self._places = self._columns.data
-        self._product: Product | None = None
+        self._product = None
 
     def factorize(self, values: Array, *, anyway: bool = False) -> None:
         """Factorize; a definite matrix along its diagonal, which shows whether it is definite.
@@ -93,7 +97,7 @@ class SuperluEngine(Engine):
         pivots = np.abs(self._factors.U.diagonal())
         eps = np.finfo(pivots.dtype).eps
         self.pivots = int((pivots <= len(pivots) * eps * pivots.max(initial=0)).sum())
-        self.nbytes = 12 * self._factors.nnz
+        self.nbytes = (matrix.dtype.itemsize + 4) * self._factors.nnz  # an element and its row
 
     def _threshold(self) -> float:
         return float(self.config.get("pivot_threshold"))
