@@ -67,7 +67,7 @@ template <class Z> __device__ inline V add_scaled(V a, const double* beta, Z c) 
 }
 """
 
-TANH: Final = """
+_TANH: Final = """
 __device__ inline V bent(V x) { return tanh((V)0.7978845608028654 * (x + (V)0.044715 * x * x * x)); }
 """
 
@@ -136,6 +136,12 @@ __device__ inline V logistic(V factor, V x) {
 """
 
 
+def helpers(body: str, d: DType) -> str:
+    """Functions that the text of an activation calls; of 16-bit results no more digits are kept than fast ones have."""
+    logistic = _FAST if d.bits == 16 else _EXACT
+    return (logistic if "logistic(" in body else "") + (_TANH if "bent(" in body else "")
+
+
 def finish_source(
     parts: list[Part], problem: MatmulProblem, activation: str, order: list[int], grain: Grain, wide: bool
 ) -> str:
@@ -158,7 +164,7 @@ def finish_source(
 typedef {value} V;
 typedef {"double" if "double" in value else "float"} P;
 typedef unsigned {"long long" if wide else "int"} index;
-{_REAL if value in ("float", "double") else _COMPLEX}{_logistic(body, problem.d.dtype)}{TANH if "bent(" in body else ""}{declared}
+{_REAL if value in ("float", "double") else _COMPLEX}{helpers(body, problem.d.dtype)}{declared}
 struct alignas(16) SourcePack {{ {STORAGE[parts[0].matrix.dtype.name]} at[{grain.elements}]; }};
 struct alignas(16) TargetPack {{ {STORAGE[parts[1].matrix.dtype.name]} at[{grain.elements}]; }};
 struct Arguments {{
@@ -186,11 +192,6 @@ extern "C" __global__ void __launch_bounds__({THREADS}) run(const Arguments argu
     }}
 }}
 """
-
-
-def _logistic(body: str, d: DType) -> str:
-    """What an activation divides and exponentiates with: of 16-bit results no more digits are kept than the fast way has."""
-    return "" if "logistic(" not in body else _FAST if d.bits == 16 else _EXACT
 
 
 _PACKS: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ._finish_source import ACTIVATIONS, CONVERSIONS, STORAGE, TANH
+from ._finish_source import ACTIVATIONS, CONVERSIONS, STORAGE, helpers
 from ._skinny_form import Form
 from ._skinny_shape import Recipe, Shape
 
@@ -35,7 +35,7 @@ def skinny_source(form: Form, recipe: Recipe, shape: Shape) -> str:
             *(f"#define {name} {int(value)}" for name, value in switches.items()),
             "enum { " + ", ".join(f"{name} = {value}" for name, value in constants.items()) + " };",
             _REAL if real else _complex(form),
-            TANH if "bent(" in body else "",
+            helpers(body, form.d.matrix.dtype),
             _COMMON.replace("ACTIVATION", body),
             _ALONG if shape.along else _ACROSS,
         )
