@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any, Final
 
 _DEVICE: Final = "functions to call from kernels: FFT, products, solvers, random numbers"
@@ -35,5 +37,14 @@ class Unwritten:
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
         """Raise ModuleNotFoundError for these parts; without its `name`, which would make ``from nvmath import device`` hide the text."""
         text = says(name)
-        if text is not None:
+        if text is not None and not _only_asked(sys._getframe(1)):
             raise ModuleNotFoundError(text)
+
+
+def _only_asked(frame: FrameType | None) -> bool:
+    """Whether `importlib.util.find_spec` wants to know if there is such a module: then the answer is no."""
+    while frame is not None and (name := frame.f_globals.get("__name__", "")).startswith("importlib"):
+        if name == "importlib.util":
+            return True
+        frame = frame.f_back
+    return False

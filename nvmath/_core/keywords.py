@@ -46,9 +46,7 @@ def explained(*, executions: tuple[type, ...] = (), **groups: type) -> Callable[
                 unexpected = [name for name in given if name not in _named(function)]
                 if not unexpected:
                     raise
-                text = _text(
-                    self if isinstance(self, type) else type(self), function, unexpected[0], given[unexpected[0]]
-                )
+                text = _text(_owner(self, wrapper), function, unexpected[0], given[unexpected[0]])
             raise TypeError(text)
 
         wrapper._groups, wrapper._executions = groups, executions  # type: ignore[attr-defined]
@@ -68,6 +66,12 @@ def constructed(cls: type[T], given: Any) -> T:
     made = object.__new__(cls)
     getattr(cls.__init__, "__wrapped__", cls.__init__)(made, **given)
     return made
+
+
+def _owner(self: Any, method: Callable[..., Any]) -> type:
+    """The class that has the method: a class of the user may have another one, which passes on what it was given."""
+    cls = self if isinstance(self, type) else type(self)
+    return next((base for base in cls.__mro__ if base.__dict__.get(method.__name__) is method), cls)
 
 
 def _named(function: Callable[..., Any], kinds: tuple[Any, ...] = _BY_NAME) -> list[str]:

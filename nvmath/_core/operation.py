@@ -319,7 +319,7 @@ class Operation:
         result = self._result()
         if self._inplace:
             raise ValueError("out= and inplace=True exclude each other: pass one of them.")
-        view = adapter_of(out).view(out)
+        view = _viewed(adapter_of(out), "out", out)
         expected = (self._adapter.name, self._device, result.shape, result.dtype)
         given = (view.adapter.name, view.device, view.shape, view.dtype)
         if expected != given:
@@ -438,7 +438,7 @@ class Operation:
             adapter = adapter_of(obj)
             if adapter is not self._adapter:
                 raise TypeError(f"{name} was a {self._adapter.name} array, so it cannot be replaced by one of {adapter.name}.")
-            view = self._aligned(adapter.view(obj))
+            view = self._aligned(_viewed(adapter, name, obj))
             if view.device != self._device:
                 raise ValueError(f"{name} was on device {self._device}, so it cannot be replaced by an operand on {view.device}.")
             if view.dtype is not old.dtype:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+import re
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, SupportsFloat
@@ -33,11 +34,14 @@ from nvmath.bindings._rows import Parameter, Row, expand, lines
 Lengths = dict[str, dict[str, str]]
 
 #: CBLAS: matrices in rows; operations that do not transpose, and the left side.
-_ROWS, _PLAIN = 101, frozenset({111, 114, 141})
+_ROWS, _PLAIN = 101, frozenset({111, 141})
 #: What its arguments may be.
 _VALUES: dict[str, tuple[int, ...]] = dict.fromkeys(("layout", "order"), (101, 102))
 _VALUES |= {"uplo": (121, 122), "diag": (131, 132), "side": (141, 142)}
-_VALUES |= dict.fromkeys(("trans", "trans_a", "trans_b"), (111, 112, 113, 114))
+_VALUES |= dict.fromkeys(("trans", "trans_a", "trans_b"), (111, 112, 113))
+#: What the transposition of complex products of a matrix with itself may be: no conjugate where the result is symmetric, none without.
+_OF_COMPLEX: dict[str, tuple[int, ...]] = {"syr": (111, 112), "her": (111, 113)}
+_RANK_K = re.compile(r"[cz](syr|her)2?k(_64)?")
 _EXTENTS = frozenset({"m", "n", "k", "kl", "ku"})
 #: Arguments that leave nothing to read where they are 0.
 _FACTORS = frozenset({"alpha", "m", "n"})
@@ -96,10 +100,11 @@ def check_of(row: Row, expressions: dict[str, str]) -> tuple[list[str], Callable
     rules = _rules(row, expressions)
     factors = [(at, p) for at, p in enumerate(row.arguments) if p.name in _FACTORS]
     matrices = any(p.name in ("layout", "order") for p in row.arguments)
+    values = _values_of(row)
 
     def check(*arguments: Any) -> list[Any] | None:
         if matrices:
-            _check_numbers(row, arguments)
+            _check_numbers(row, values, arguments)
         others = None
         for rule in rules:
             size = rule.parameter.item_size
@@ -124,23 +129,37 @@ def check_of(row: Row, expressions: dict[str, str]) -> tuple[list[str], Callable
     return [rule.parameter.name for rule in rules], check
 
 
-def _check_numbers(row: Row, arguments: tuple[Any, ...]) -> None:
+def _values_of(row: Row) -> dict[str, tuple[int, ...]]:
+    """What some arguments of a function of CBLAS may be."""
+    complex_result = _RANK_K.fullmatch(row.name)
+    return _VALUES if complex_result is None else _VALUES | {"trans": _OF_COMPLEX[complex_result[1]]}
+
+
+def _check_numbers(row: Row, values: dict[str, tuple[int, ...]], arguments: tuple[Any, ...]) -> None:
     """Refuses what the functions of CBLAS for matrices do not take."""
     for p, value in zip(row.arguments, arguments, strict=True):
-        known = _VALUES.get(p.name, ())
-        try:
-            number = operator.index(value)
-        except TypeError:  # which the call itself refuses, if it is none of the others
-            continue
-        if known and number not in known:
-            wanted = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
-        elif p.name in _EXTENTS and number < 0:
-            wanted = "0 or more"
-        elif p.name.startswith("inc_") and number == 0:
-            wanted = "other than 0"
-        else:
-            continue
-        raise ValueError(f"{row.name}(): {p.name} must be {wanted}, got {number}")
+        name = p.name.removesuffix("_array")
+        for number in _numbers(value, several=name != p.name):
+            known = values.get(name, ())
+            if known and number not in known:
+                wanted = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
+            elif name in _EXTENTS and number < 0:
+                wanted = "0 or more"
+            elif name.startswith("inc_") and number == 0:
+                wanted = "other than 0"
+            else:
+                continue
+            raise ValueError(f"{row.name}(): {p.name} must be {wanted}, got {number}")
+
+
+def _numbers(value: Any, *, several: bool) -> list[int]:
+    """The integers in an argument; none where it is something else, which the call itself refuses if it is wrong, or an address."""
+    if several and address_of(value) is not None:
+        return []
+    try:
+        return [operator.index(one) for one in value] if several else [operator.index(value)]
+    except TypeError:
+        return []
 
 
 def _is_zero(value: Any, p: Parameter) -> bool:
@@ -190,10 +209,21 @@ def _matrix(layout: int, m: int, n: int, ld: int) -> int:
     return _lines(m, n, ld) if layout == _ROWS else _lines(n, m, ld)
 
 
+def _leading(count: int, layout: int, trans: Any, rows: Any, columns: Any, leading: Any) -> int:
+    """As many leading dimensions, each long enough for the matrices of its group."""
+    for group, (flag, m, n, ld) in enumerate(zip(trans, rows, columns, leading, strict=False)):
+        extents = (m, n) if flag in _PLAIN else (n, m)
+        least = max(1, extents[layout == _ROWS])
+        if ld < least:
+            raise ValueError(f"must be {least} or more in group {group}, got {ld}")
+    return count
+
+
 #: What expressions may use.
 _WORDS: dict[str, Any] = {
     "__builtins__": {"sum": sum},
     "vector": _vector,
+    "leading": _leading,
     "lines": _lines,
     "matrix": _matrix,
     "packed": lambda n: n * (n + 1) // 2 if n > 0 else 0,

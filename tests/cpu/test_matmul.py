@@ -529,6 +529,15 @@ def test_errors():
                 call()
 
 
+def test_a_masked_array_is_named_wherever_it_is_given():
+    with Matmul(np.ones((3, 3)), np.ones((3, 3)), execution="cpu") as product:
+        product.plan()
+        with pytest.raises(TypeError, match="^Operand b: A masked array would lose its mask"):
+            product.reset_operands(b=np.ma.ones((3, 3)))
+        with pytest.raises(TypeError, match="^Operand out: A masked array would lose its mask"):
+            product.execute(out=np.ma.ones((3, 3)))
+
+
 def test_a_masked_array_does_not_meet_the_plan_of_another(fresh_cache):
     a, b = np.ones((3, 4)), np.ones((4, 2))
     matmul(a, b, **ON_CPU)

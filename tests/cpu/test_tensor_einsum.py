@@ -153,7 +153,7 @@ def test_the_memory_limit_changes_the_path_or_is_told() -> None:
 
 @pytest.mark.parametrize("way", ["auto", "greedy", [(0, 1), (0, 1), (0, 1)]])
 @pytest.mark.parametrize("limit", [0, 100, 3000])
-def test_the_error_of_the_memory_limit_names_the_smallest_that_works(way: Any, limit: int) -> None:
+def test_the_error_of_the_memory_limit_names_one_that_works(way: Any, limit: int) -> None:
     x = np.ones((20, 20))
 
     def run(limit: int) -> Any:

@@ -137,7 +137,7 @@ def test_an_epilog_that_returns_no_real_number_is_told_what_it_returns(call, epi
     assert "<nvmath" not in text  # nothing of the function that calls it
 
 
-def keep_positive(data, offset, info, reserved):  # noqa: RET503
+def keep_positive(data, offset, info, reserved):  # noqa: RET503 - that is its fault
     if data[offset] > 0:
         return data[offset]
 

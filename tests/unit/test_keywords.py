@@ -51,6 +51,18 @@ def test_what_belongs_into_the_options_is_shown_there(made):
     )
 
 
+def test_a_class_of_the_user_is_not_blamed_for_what_it_passes_on():
+    class Mine(nvmath.fft.FFT):
+        def __init__(self, x):
+            super().__init__(x, blocking=True)
+
+    class Same(nvmath.fft.FFT):
+        pass
+
+    expected = text_of(nvmath.fft.FFT, np.zeros(3), blocking=True)
+    assert text_of(Mine, np.zeros(3)) == text_of(Same, np.zeros(3), blocking=True) == expected
+
+
 @pytest.mark.parametrize("made", CONSTRUCTORS, ids=lambda made: f"{made.__module__}.{made.__name__}")
 def test_what_belongs_into_the_execution_is_shown_there(made):
     assert "It belongs into execution=..., e.g. execution={'name': 'cpu', 'num_threads': 2}." in text_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from types import SimpleNamespace
 from typing import Any
@@ -94,8 +95,9 @@ MATRIX = np.ones((3, 2))
     ("changed", "refused"),
     [
         ({"order": 100}, "order must be 101 or 102, got 100"),
-        ({"trans_a": 0}, "trans_a must be 111, 112, 113 or 114, got 0"),
-        ({"trans_b": 121}, "trans_b must be 111, 112, 113 or 114, got 121"),
+        ({"trans_a": 0}, "trans_a must be 111, 112 or 113, got 0"),
+        ({"trans_a": 114}, "trans_a must be 111, 112 or 113, got 114"),  # of OpenBLAS, and not in its interface
+        ({"trans_b": 121}, "trans_b must be 111, 112 or 113, got 121"),
         ({"m": -1}, "m must be 0 or more, got -1"),
         ({"lda": 1}, "a has lines of 2 elements, so its leading dimension must be 2 or more, got 1"),
         ({"trans_a": 112, "m": 2, "k": 3, "lda": 1}, "a has lines of 2 elements"),
@@ -116,6 +118,62 @@ def test_what_blas_prints_and_goes_on_is_refused(changed: dict[str, Any], refuse
                 blas.dgemm(**given)
         else:
             blas.dgemm(**given)
+    assert bool(calls) == (not refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("zherk", (111, 113)), ("cherk", (111, 113)), ("zher2k", (111, 113)), ("zsyrk", (111, 112)), ("csyr2k", (111, 112)),
+        ("dsyrk", (111, 112, 113)), ("ssyr2k_64", (111, 112, 113)),
+    ],
+)  # fmt: skip
+def test_products_of_a_matrix_with_itself_take_two_transpositions_of_complex_numbers(
+    name: str, allowed: tuple[int, ...]
+) -> None:
+    item = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}[name[0]]
+    numbers = {p: np.ones((2, 2), item) for p in ("a", "b", "c")}
+    given = {"order": 101, "uplo": 121, "n": 2, "k": 2, "lda": 2, "ldb": 2, "ldc": 2, **numbers}
+    function = getattr(blas, name)
+    for factor in ("alpha", "beta"):
+        plain = name[0] in "sd" or "herk" in name or (factor == "beta" and "her" in name)
+        given[factor] = 1.0 if plain else np.ones(1, item)
+    given = {key: value for key, value in given.items() if key in inspect.signature(function).parameters}
+    calls: list[Any] = []
+    with substitute("blas", SimpleNamespace(**{f"cblas_{name}": lambda *args: calls.append(args)})):
+        for trans in (111, 112, 113, 114):
+            if trans in allowed:
+                function(**given, trans=trans)
+            else:
+                with pytest.raises(ValueError, match=rf"{name}\(\): trans must be .* got {trans}"):
+                    function(**given, trans=trans)
+    assert [args[2] for args in calls] == list(allowed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        ({"trans_a_array": [111, 55]}, "trans_a_array must be 111, 112 or 113, got 55"),
+        ({"m_array": np.array([2, -1], np.int32)}, "m_array must be 0 or more, got -1"),
+        ({"lda_array": [3, 2]}, "lda_array must be 3 or more in group 1, got 2"),
+        ({"trans_b_array": [111, 112]}, "ldb_array must be 3 or more in group 1, got 2"),
+        ({"ldc_array": [2, 1]}, "ldc_array must be 2 or more in group 1, got 1"),
+        ({}, ""),
+    ],
+)
+def test_each_group_of_a_batch_is_checked(changed: dict[str, Any], refused: str) -> None:
+    a, b, c = np.ones((2, 3)), np.ones((3, 2)), np.zeros((2, 2))
+    given: dict[str, Any] = {"trans_a_array": [111, 111], "trans_b_array": [111, 111], "m_array": [2, 2], "n_array": [2, 2]}
+    given |= {"k_array": [3, 3], "alpha_array": [1.0, 1.0], "beta_array": [0.0, 0.0], "group_size": [1, 1]}
+    given |= {"lda_array": [3, 3], "ldb_array": [2, 2], "ldc_array": [2, 2]}
+    given |= {f"{name}_array": [matrix.ctypes.data] * 2 for name, matrix in (("a", a), ("b", b), ("c", c))}
+    calls: list[Any] = []
+    with substitute("blas", SimpleNamespace(cblas_dgemm_batch=lambda *args: calls.append(args))):
+        if refused:
+            with pytest.raises(ValueError, match=rf"^dgemm_batch\(\): {refused}"):
+                blas.dgemm_batch(order=101, group_count=2, **given | changed)
+        else:
+            blas.dgemm_batch(order=101, group_count=2, **given)
     assert bool(calls) == (not refused)
 
 
@@ -274,7 +332,7 @@ def _differs(found: Any, expected: Any, changed: dict[str, np.ndarray], array: s
 def test_batches_check_their_tables(name: str) -> None:
     row = FUNCTIONS[name]
     counts = dict.fromkeys(arrays(row), 2) | {"a_array": 5, "b_array": 5, "c_array": 5}
-    given: dict[str, Any] = {p: [1] * n for p, n in counts.items()} | {"group_size": (2, 3)}
+    given: dict[str, Any] = {p: [111 if "trans" in p else 1] * n for p, n in counts.items()} | {"group_size": (2, 3)}
     dtype = dtype_of(name)
     if dtype.kind == "c":
         given |= {"alpha_array": np.ones(2, dtype), "beta_array": np.ones(2, dtype)}
