@@ -532,9 +532,9 @@ def test_errors():
 def test_a_masked_array_is_named_wherever_it_is_given():
     with Matmul(np.ones((3, 3)), np.ones((3, 3)), execution="cpu") as product:
         product.plan()
-        with pytest.raises(TypeError, match="^Operand b: A masked array would lose its mask"):
+        with pytest.raises(TypeError, match=r"^Operand b: A masked array would lose its mask"):
             product.reset_operands(b=np.ma.ones((3, 3)))
-        with pytest.raises(TypeError, match="^Operand out: A masked array would lose its mask"):
+        with pytest.raises(TypeError, match=r"^Operand out: A masked array would lose its mask"):
             product.execute(out=np.ma.ones((3, 3)))
 
 
