@@ -71,7 +71,8 @@ def constructed(cls: type[T], given: Any) -> T:
 def _owner(self: Any, method: Callable[..., Any]) -> type:
     """The class that has the method: a class of the user may have another one, which passes on what it was given."""
     cls = self if isinstance(self, type) else type(self)
-    return next((base for base in cls.__mro__ if base.__dict__.get(method.__name__) is method), cls)
+    entries = ((base, base.__dict__.get(method.__name__)) for base in cls.__mro__)
+    return next((base for base, entry in entries if getattr(entry, "__func__", entry) is method), cls)
 
 
 def _named(function: Callable[..., Any], kinds: tuple[Any, ...] = _BY_NAME) -> list[str]:

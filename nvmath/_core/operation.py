@@ -58,7 +58,7 @@ class Operation:
         """Look at the operands and decide where they are and where the work runs."""
         self._names = tuple(operands)
         self._adapter = common_adapter(operands)
-        self._views = tuple(_viewed(self._adapter, name, obj) for name, obj in operands.items())
+        self._views = tuple(viewed(self._adapter, name, obj) for name, obj in operands.items())
         devices = {view.device for view in self._views}
         if len(devices) > 1:
             given = ", ".join(f"{name}: {view.device}" for name, view in zip(self._names, self._views, strict=True))
@@ -135,7 +135,7 @@ class Operation:
                     f"Library package mismatch: {name} is a {adapter.name} array, but the other operands are {self._adapter.name} "
                     "arrays. Convert it first."
                 )
-            view = self._aligned(_viewed(adapter, name, obj))
+            view = self._aligned(viewed(adapter, name, obj))
             if view.device != self._device:
                 raise ValueError(
                     f"The operands are not on the same device: {name} is on {view.device}, the others on {self._device}. "
@@ -319,7 +319,7 @@ class Operation:
         result = self._result()
         if self._inplace:
             raise ValueError("out= and inplace=True exclude each other: pass one of them.")
-        view = _viewed(adapter_of(out), "out", out)
+        view = viewed(adapter_of(out), "out", out)
         expected = (self._adapter.name, self._device, result.shape, result.dtype)
         given = (view.adapter.name, view.device, view.shape, view.dtype)
         if expected != given:
@@ -438,7 +438,7 @@ class Operation:
             adapter = adapter_of(obj)
             if adapter is not self._adapter:
                 raise TypeError(f"{name} was a {self._adapter.name} array, so it cannot be replaced by one of {adapter.name}.")
-            view = self._aligned(_viewed(adapter, name, obj))
+            view = self._aligned(viewed(adapter, name, obj))
             if view.device != self._device:
                 raise ValueError(f"{name} was on device {self._device}, so it cannot be replaced by an operand on {view.device}.")
             if view.dtype is not old.dtype:
@@ -557,7 +557,7 @@ def resolved(execution: ExecutionCPU | ExecutionCUDA, device: int | str) -> Exec
     return execution if device == "cpu" else ExecutionCUDA(device_id=int(device))
 
 
-def _viewed(adapter: Adapter, name: str, obj: Any) -> View:
+def viewed(adapter: Adapter, name: str, obj: Any) -> View:
     """Look at an operand; what is wrong with it is said with its name."""
     try:
         return adapter.view(obj)

@@ -25,7 +25,8 @@ import operator
 import re
 import struct
 from collections.abc import Callable
-from typing import Any, NamedTuple, SupportsFloat
+from itertools import repeat
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 from nvmath.bindings._addresses import address_of
 from nvmath.bindings._rows import Parameter, Row, expand, lines
@@ -42,7 +43,10 @@ _VALUES |= dict.fromkeys(("trans", "trans_a", "trans_b"), (111, 112, 113))
 #: What the transposition of complex products of a matrix with itself may be: no conjugate where the result is symmetric, none without.
 _OF_COMPLEX: dict[str, tuple[int, ...]] = {"syr": (111, 112), "her": (111, 113)}
 _RANK_K = re.compile(r"[cz](syr|her)2?k(_64)?")
-_EXTENTS = frozenset({"m", "n", "k", "kl", "ku"})
+_EXTENTS = frozenset({"m", "n", "k", "kl", "ku", "batch_size", "group_count", "group_size"})
+_NO_TRANSPOSE = 111
+#: Formats of integers in memory.
+_INTEGERS = frozenset("iIlLqQ")
 #: Arguments that leave nothing to read where they are 0.
 _FACTORS = frozenset({"alpha", "m", "n"})
 _C64 = 8
@@ -99,7 +103,8 @@ def check_of(row: Row, expressions: dict[str, str]) -> tuple[list[str], Callable
     """
     rules = _rules(row, expressions)
     factors = [(at, p) for at, p in enumerate(row.arguments) if p.name in _FACTORS]
-    matrices = any(p.name in ("layout", "order") for p in row.arguments)
+    names = {p.name for p in row.arguments}
+    matrices, groups = bool(names & {"layout", "order"}), "group_count" in names
     values = _values_of(row)
 
     def check(*arguments: Any) -> list[Any] | None:
@@ -124,6 +129,8 @@ def check_of(row: Row, expressions: dict[str, str]) -> tuple[list[str], Callable
                 continue
             unit = f"elements of {size} bytes" if size else "elements"
             raise rule.refuse(row.name, f"needs {wanted:g} {unit} ({rule.expression}), got room for {given:g}")
+        if groups:
+            _check_groups(row, values, arguments)
         return others
 
     return [rule.parameter.name for rule in rules], check
@@ -138,28 +145,58 @@ def _values_of(row: Row) -> dict[str, tuple[int, ...]]:
 def _check_numbers(row: Row, values: dict[str, tuple[int, ...]], arguments: tuple[Any, ...]) -> None:
     """Refuses what the functions of CBLAS for matrices do not take."""
     for p, value in zip(row.arguments, arguments, strict=True):
-        name = p.name.removesuffix("_array")
-        for number in _numbers(value, several=name != p.name):
-            known = values.get(name, ())
-            if known and number not in known:
-                wanted = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
-            elif name in _EXTENTS and number < 0:
-                wanted = "0 or more"
-            elif name.startswith("inc_") and number == 0:
-                wanted = "other than 0"
-            else:
-                continue
-            raise ValueError(f"{row.name}(): {p.name} must be {wanted}, got {number}")
+        _check_number(row, values, p.name, p.name, value)
 
 
-def _numbers(value: Any, *, several: bool) -> list[int]:
-    """The integers in an argument; none where it is something else, which the call itself refuses if it is wrong, or an address."""
-    if several and address_of(value) is not None:
-        return []
+def _check_number(row: Row, values: dict[str, tuple[int, ...]], called: str, name: str, value: Any) -> None:
+    known = values.get(name, ())
     try:
-        return [operator.index(one) for one in value] if several else [operator.index(value)]
-    except TypeError:
-        return []
+        number = operator.index(value)
+    except TypeError:  # which the call itself refuses, if it is none of the others
+        return
+    if known and number not in known:
+        wanted = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
+    elif name in _EXTENTS and number < 0:
+        wanted = "0 or more"
+    elif name.startswith("inc_") and number == 0:
+        wanted = "other than 0"
+    else:
+        return
+    raise ValueError(f"{row.name}(): {called} must be {wanted}, got {number}")
+
+
+#: Of a product in groups: its matrices, how they may be transposed, and their rows and columns.
+_OF_GROUPS = (("a", "trans_a", "m", "k"), ("b", "trans_b", "k", "n"), ("c", "", "m", "n"))
+
+
+def _check_groups(row: Row, values: dict[str, tuple[int, ...]], arguments: tuple[Any, ...]) -> None:
+    """Refuses groups of a batch that the functions of CBLAS do not take, as far as their numbers are known; all are there by now."""
+    given = {p.name: value for p, value in zip(row.arguments, arguments, strict=True)}
+    count = given["group_count"]
+    known = {name.removesuffix("_array"): _members(value, count) for name, value in given.items()}
+    for name in given:
+        for member in known[name.removesuffix("_array")] or ():
+            _check_number(row, values, name, name.removesuffix("_array"), member)
+    for matrix, *shape in _OF_GROUPS:
+        columns = [known[name] if name else repeat(_NO_TRANSPOSE) for name in (*shape, f"ld{matrix}")]
+        for group, (flag, m, n, ld) in enumerate(zip(*(each or () for each in columns), strict=False)):
+            least = max(1, (m, n)[(given["order"] == _ROWS) == (flag in _PLAIN)])
+            if ld < least:
+                raise ValueError(f"{row.name}(): ld{matrix}_array must be {least} or more in group {group}, got {ld}")
+
+
+def _members(value: Any, count: int) -> list[int] | None:
+    """The first integers of a list, a tuple or an array of integers; None of anything else: it is an address, or the call refuses it."""
+    if not isinstance(value, list | tuple):
+        try:
+            view = memoryview(value)
+        except TypeError:
+            return None
+        if view.ndim != 1 or view.format not in _INTEGERS:
+            return None
+        value = view[:count].tolist()
+    members = value[:count]
+    return list(members) if len(members) == count and all(isinstance(one, SupportsIndex) for one in members) else None
 
 
 def _is_zero(value: Any, p: Parameter) -> bool:
@@ -193,6 +230,8 @@ def _vector(n: int, inc: int) -> int:
 
 
 def _strided(n: int, stride: int, each: int) -> int:
+    if stride < 0:
+        raise ValueError(f"must have its matrices 0 elements apart or more, got {stride}")
     return (n - 1) * stride + each if n > 0 and each > 0 else 0
 
 
@@ -209,21 +248,19 @@ def _matrix(layout: int, m: int, n: int, ld: int) -> int:
     return _lines(m, n, ld) if layout == _ROWS else _lines(n, m, ld)
 
 
-def _leading(count: int, layout: int, trans: Any, rows: Any, columns: Any, leading: Any) -> int:
-    """As many leading dimensions, each long enough for the matrices of its group."""
-    for group, (flag, m, n, ld) in enumerate(zip(trans, rows, columns, leading, strict=False)):
-        extents = (m, n) if flag in _PLAIN else (n, m)
-        least = max(1, extents[layout == _ROWS])
-        if ld < least:
-            raise ValueError(f"must be {least} or more in group {group}, got {ld}")
-    return count
+def _apart(count: int, stride: int, layout: int, m: int, n: int, ld: int) -> int:
+    """Results that must not overlap: MKL wants whole leading dimensions between them."""
+    least = ld * (m if layout == _ROWS else n)
+    if stride < least:
+        raise ValueError(f"must have its matrices {least} elements apart or more, got {stride}")
+    return _strided(count, stride, _matrix(layout, m, n, ld))
 
 
 #: What expressions may use.
 _WORDS: dict[str, Any] = {
     "__builtins__": {"sum": sum},
     "vector": _vector,
-    "leading": _leading,
+    "apart": _apart,
     "lines": _lines,
     "matrix": _matrix,
     "packed": lambda n: n * (n + 1) // 2 if n > 0 else 0,

@@ -9,7 +9,7 @@ from .._core import log
 from .._core.arrays import View, adapter_of
 from .._core.errors import InvalidStateError
 from .._core.keywords import explained
-from .._core.operation import Operation, ends
+from .._core.operation import Operation, ends, viewed
 from .._core.options import coerce_options
 from .._core.place import Cuda
 from .._core.route import Launch, Result, Runner
@@ -140,7 +140,7 @@ class FFT(Operation):
         self._check_apart(views[0], "the operand")
 
     def _into(self, runner: Runner, out: Any, stream: Any) -> Any:
-        self._check_apart(adapter_of(out).view(out), "out")
+        self._check_apart(viewed(adapter_of(out), "out", out), "out")
         return super()._into(runner, out, stream)
 
     def _check_apart(self, target: View, what: str) -> None:

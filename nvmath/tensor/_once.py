@@ -12,6 +12,7 @@ from .._core import log
 from .._core.arrays import TRACKED, Adapter, adapter_of
 from .._core.cache import plan_cache
 from .._core.layout import span
+from .._core.operation import viewed
 from .._core.options import coerce_options
 from ._contraction import Contraction
 from ._expression import parse
@@ -80,9 +81,9 @@ _spans: dict[tuple[type, Any], tuple[int, int]] = {}
 _MOST_SPANS: Final = 4096
 
 
-def _span_of(obj: Any, look: Any) -> tuple[int, int]:
+def _span_of(name: str, obj: Any, look: Any) -> tuple[int, int]:
     """Where the memory of an array begins and ends, in bytes from its address; it follows from what a look shows."""
-    view = adapter_of(obj).view(obj)
+    view = viewed(adapter_of(obj), name, obj)
     low, high = span(view.shape, view.strides)
     if len(_spans) >= _MOST_SPANS:
         _spans.clear()
@@ -93,10 +94,10 @@ def _span_of(obj: Any, look: Any) -> tuple[int, int]:
 def _relation(out: Any, adapter: Adapter, every: tuple[Any, ...], ptrs: list[int], looks: list[Any]) -> tuple[Any, ...]:
     """What a plan depends on in `out`: its metadata, and with which operands it shares memory, or the address."""
     ptr, look = adapter.look(out)
-    begin, end = _spans.get((type(out), look)) or _span_of(out, look)
+    begin, end = _spans.get((type(out), look)) or _span_of("out", out, look)
     shared = []
-    for obj, address, other in zip(every, ptrs, looks, strict=True):
-        low, high = _spans.get((type(obj), other)) or _span_of(obj, other)
+    for number, (obj, address, other) in enumerate(zip(every, ptrs, looks, strict=True)):
+        low, high = _spans.get((type(obj), other)) or _span_of(str(number), obj, other)
         shared.append((ptr + begin < address + high and address + low < ptr + end, address == ptr))
     return look, ptr & 255, tuple(shared), adapter.view(out).flags
 

@@ -7,7 +7,7 @@ from typing import Any
 from .._core.arrays import READONLY, TRACKED, Adapter, View, adapter_of
 from .._core.dtypes import DType
 from .._core.layout import is_dense, may_overlap
-from .._core.operation import overlap
+from .._core.operation import overlap, viewed
 from .._core.place import Cuda, Place
 from .._core.route import Runner
 from ._problem import nested
@@ -21,13 +21,13 @@ class Out:
     def __init__(self, obj: Any) -> None:
         self.obj = obj
         self.adapter = adapter_of(obj)
-        self.view = self.adapter.view(obj)
+        self.view = viewed(self.adapter, "out", obj)
         self.view.obj = None
         self.direct = False
 
     def changed(self) -> bool:
         """Whether the array is no longer what it was: its package can give it other memory, another shape or other flags."""
-        old, new = self.view, self.adapter.view(self.obj)
+        old, new = self.view, viewed(self.adapter, "out", self.obj)
         return (new.ptr, new.shape, new.strides, new.dtype, new.device, new.flags) != (
             old.ptr, old.shape, old.strides, old.dtype, old.device, old.flags,
         )  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from frameworks import HOST, Framework, params
 from hypothesis import given, settings
 from matmul_cases import (
@@ -536,6 +537,24 @@ def test_a_masked_array_is_named_wherever_it_is_given():
             product.reset_operands(b=np.ma.ones((3, 3)))
         with pytest.raises(TypeError, match=r"^Operand out: A masked array would lose its mask"):
             product.execute(out=np.ma.ones((3, 3)))
+
+
+def test_a_masked_array_is_named_by_other_operations_too():
+    masked, message = np.ma.ones(3), "A masked array would lose its mask"
+    with nvmath.linalg.DirectSolver(np.eye(3), np.ones(3), execution="cpu") as solver:
+        solver.plan()
+        with pytest.raises(TypeError, match=f"^Operand b: {message}"):
+            solver.reset_operands(b=masked)
+    a = scipy.sparse.csr_array(np.eye(3))
+    with nvmath.sparse.advanced.DirectSolver(a, np.ones(3), execution="cpu") as sparse_solver:  # noqa: SIM117 - it is made before
+        with pytest.raises(TypeError, match=f"^Operand b: {message}"):
+            sparse_solver.reset_operands(b=masked)
+    with nvmath.fft.FFT(np.zeros(3, complex), execution="cpu") as transform:
+        transform.plan()
+        with pytest.raises(TypeError, match=f"^Operand out: {message}"):
+            transform.execute(out=np.ma.zeros(3, complex))
+    with pytest.raises(TypeError, match=f"^Operand out: {message}"):
+        nvmath.tensor.binary_contraction("ij,jk->ik", np.eye(3), np.eye(3), out=np.ma.ones((3, 3)), execution="cpu")
 
 
 def test_a_masked_array_does_not_meet_the_plan_of_another(fresh_cache):

@@ -59,6 +59,10 @@ def test_a_class_of_the_user_is_not_blamed_for_what_it_passes_on():
     class Same(nvmath.fft.FFT):
         pass
 
+    class Product(nvmath.linalg.Matmul):
+        pass
+
+    assert text_of(Product, np.eye(2), np.eye(2), blokking=1).startswith("Matmul() got an unexpected keyword argument")
     expected = text_of(nvmath.fft.FFT, np.zeros(3), blocking=True)
     assert text_of(Mine, np.zeros(3)) == text_of(Same, np.zeros(3), blocking=True) == expected
 

@@ -218,16 +218,13 @@ dsdot sdsdot:
 {s,d,c,z}gemm_batch_strided:
     a=strided(batch_size,stridea,matrix(order,pick(trans_a,m,k),pick(trans_a,k,m),lda))
     b=strided(batch_size,strideb,matrix(order,pick(trans_b,k,n),pick(trans_b,n,k),ldb))
-    c=strided(batch_size,stridec,matrix(order,m,n,ldc))
+    c=apart(batch_size,stridec,order,m,n,ldc)
 {s,d,c,z}gemmt: a=matrix(order,pick(trans_a,n,k),pick(trans_a,k,n),lda) c=lines(n,n,ldc)
 {s,d,c,z}gemmtr: a=matrix(layout,pick(trans_a,n,k),pick(trans_a,k,n),lda)
     b=matrix(layout,pick(trans_b,k,n),pick(trans_b,n,k),ldb) c=lines(n,n,ldc)
 * trans_a_array=group_count trans_b_array=group_count m_array=group_count n_array=group_count k_array=group_count
-    alpha_array=group_count beta_array=group_count group_size=group_count
-    lda_array=leading(group_count,order,trans_a_array,m_array,k_array,lda_array)
-    ldb_array=leading(group_count,order,trans_b_array,k_array,n_array,ldb_array)
-    ldc_array=leading(group_count,order,[111]*group_count,m_array,n_array,ldc_array)
-    a_array=sum(group_size) b_array=sum(group_size) c_array=sum(group_size)
+    alpha_array=group_count beta_array=group_count group_size=group_count lda_array=group_count ldb_array=group_count
+    ldc_array=group_count a_array=sum(group_size) b_array=sum(group_size) c_array=sum(group_size)
 {s,d,c,z}gemm_batch:
 """
 

@@ -38,7 +38,7 @@ def flat(plan: HostSolverPlan) -> Run | None:
     if not (plain and alone) or operation(problem, plan.form.turned, problem.trans)[1]:
         return None
     run = _Flat(plan).one() if problem.count == 1 else _Flat(plan).many()
-    limit = plan.limited(max(problem.cols, problem.columns))
+    limit = plan.thread_limit(max(problem.cols, problem.columns))
     if limit is None:
         return run
 

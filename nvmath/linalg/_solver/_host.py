@@ -86,7 +86,7 @@ class HostSolverPlan:
         self.loads = [] if self.form.direct else [self.mover(each) for each in copies(problem.a, self.form)]
         self.work = np.empty(0, self.dtype)
         self.norms: Array | None = None
-        self.limit = self.limited(problem.cols)
+        self.limit = self.thread_limit(problem.cols)
         self.take(problem)
 
     @property
@@ -112,7 +112,7 @@ class HostSolverPlan:
         self.scratch = np.empty(0 if self.side.direct else self.side.nelements, self.dtype)
         self.before, self.after = self._side_copies(problem)
         self.solvers: dict[str, tuple[Callable[[int], None], bool]] = {}
-        self.solve_limit = self.limited(problem.columns)
+        self.solve_limit = self.thread_limit(problem.columns)
         self.idle = problem.empty or not problem.columns
         self.ready = self._prepare() if not problem.empty else None
 
@@ -166,7 +166,7 @@ class HostSolverPlan:
             self._judge(ptrs)
         self.factorized = True
 
-    def limited(self, columns: int) -> int | None:
+    def thread_limit(self, columns: int) -> int | None:
         """How many threads OpenBLAS may use for so many columns, factorized or solved for; None where it does right by itself."""
         rows, threads = self.problem.rows, self.num_threads
         if rows * columns >= _ALONE:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._core.arrays import NEEDS_COPY, READONLY, View, adapter_of
 from ..._core.fork import children
-from ..._core.operation import Operation
+from ..._core.operation import Operation, viewed
 from ..._core.place import Cuda, cuda
 from ..._core.route import Result, Route
 from ._carry import Carrier, makers
@@ -213,7 +213,7 @@ class SolverOperation(Operation):
                 raise ValueError(
                     f"The package for {name} must match: it was {self._adapter.name}, but is now {adapter.name}. Convert the array."
                 )
-            view = adapter.view(obj)
+            view = viewed(adapter, name, obj)
             rows: list[tuple[str, Any, Any]] = [("dtype", old.dtype, view.dtype), ("device id", old.device, view.device)]
             if index < self._count:
                 rows.append(("number of columns", problem.cols, view.shape[-1] if view.shape else None))

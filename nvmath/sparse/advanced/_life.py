@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._core import log
 from ..._core.arrays import NEEDS_COPY, View, adapter_of
-from ..._core.operation import Operation, stream_handle
+from ..._core.operation import Operation, stream_handle, viewed
 from ..._core.place import Cuda
 from ..._core.route import Launch, Result, Route
 from ._config import Config
@@ -155,7 +155,7 @@ class Life(Operation):
     def _check_replacements(self, objs: tuple[Any, ...]) -> None:
         for name, obj, old in zip(self._names, objs, self._views, strict=True):
             if obj is not None:
-                view = adapter_of(obj).view(obj)
+                view = viewed(adapter_of(obj), name, obj)
                 if (view.device, view.dtype) != (old.device, old.dtype):
                     raise TypeError(
                         f"{name} was {old.dtype} on device {old.device}, so it cannot be replaced by {view.dtype} on {view.device}."

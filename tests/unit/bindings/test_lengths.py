@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +159,14 @@ def test_products_of_a_matrix_with_itself_take_two_transpositions_of_complex_num
         ({"lda_array": [3, 2]}, "lda_array must be 3 or more in group 1, got 2"),
         ({"trans_b_array": [111, 112]}, "ldb_array must be 3 or more in group 1, got 2"),
         ({"ldc_array": [2, 1]}, "ldc_array must be 2 or more in group 1, got 1"),
+        ({"group_size": [1, -1]}, "group_size must be 0 or more, got -1"),
+        ({"group_count": -1}, "group_count must be 0 or more, got -1"),
+        ({"trans_a_array": 64, "lda_array": []}, "lda_array needs 2 elements .*, got room for 0"),
+        ({"m_array": 64, "ldc_array": []}, "ldc_array needs 2 elements .*, got room for 0"),
+        ({"lda_array": [3, 3, 0], "trans_a_array": (111, 111, 0)}, ""),  # no more than the groups are read
+        ({"trans_a_array": np.array([111, 111], np.int32).tobytes()}, ""),
+        ({"lda_array": iter([3, 3])}, ""),
+        ({"lda_array": 64, "m_array": 64}, ""),
         ({}, ""),
     ],
 )
@@ -168,13 +177,38 @@ def test_each_group_of_a_batch_is_checked(changed: dict[str, Any], refused: str)
     given |= {"lda_array": [3, 3], "ldb_array": [2, 2], "ldc_array": [2, 2]}
     given |= {f"{name}_array": [matrix.ctypes.data] * 2 for name, matrix in (("a", a), ("b", b), ("c", c))}
     calls: list[Any] = []
+    given |= {"order": 101, "group_count": 2} | changed
     with substitute("blas", SimpleNamespace(cblas_dgemm_batch=lambda *args: calls.append(args))):
         if refused:
             with pytest.raises(ValueError, match=rf"^dgemm_batch\(\): {refused}"):
-                blas.dgemm_batch(order=101, group_count=2, **given | changed)
+                blas.dgemm_batch(**given)
         else:
-            blas.dgemm_batch(order=101, group_count=2, **given)
+            blas.dgemm_batch(**given)
     assert bool(calls) == (not refused)
+
+
+@pytest.mark.parametrize("order", [101, 102])
+@pytest.mark.parametrize("name", ["stridea", "strideb", "stridec", "batch_size"])
+def test_mkl_takes_the_strides_that_are_not_refused(capfd: Any, order: int, name: str) -> None:
+    """Every value is either refused here, or MKL computes with it and prints nothing."""
+    if "mkl" not in str(_load.find_library("blas")):
+        pytest.skip("CBLAS is not that of MKL")
+    leading = {"lda": 5, "ldb": 5, "ldc": 5}
+    for value in range(-2, 21):
+        c = np.zeros(70)
+        given = {"stridea": 25, "strideb": 25, "stridec": 25, "batch_size": 2} | {name: value}
+        refused = True
+        with suppress(ValueError):
+            blas.dgemm_batch_strided(
+                order=order, trans_a=111, trans_b=111, m=2, n=3, k=4, alpha=1.0, a=np.ones(99), b=np.ones(99), beta=0.0, c=c,
+                **given, **leading,
+            )  # fmt: skip
+            refused = False
+        least = {"stridec": 10 if order == 101 else 15}.get(name, 0)  # and c has room for three results
+        assert refused == (value < least or (name, value > 3) == ("batch_size", True))
+        assert c.any() == (not refused and (name, value) != ("batch_size", 0))
+        printed = capfd.readouterr()
+        assert "ERROR" not in printed.out + printed.err
 
 
 def test_steps_of_0_are_refused_beside_matrices_only() -> None:
