@@ -480,16 +480,79 @@ def test_a_forked_child_solves(again: bool, count: int) -> None:
             except BaseException:
                 good = False
             os._exit(0 if good else 1)
-        for _ in range(300):
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            time.sleep(0.1)
-        else:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            raise AssertionError("the child hangs")
-        assert status == 0
+        assert status_of(child) == 0
+        np.testing.assert_array_equal(solver.solve(), expected)
+
+
+def status_of(child: int) -> int:
+    """Wait for a child, but not for one that hangs."""
+    for _ in range(300):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise AssertionError("the child hangs")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda solver, clone: solver.solve(),
+        lambda solver, clone: clone.solve(),
+        lambda solver, clone: solver.factorization_info.condition,
+        lambda solver, clone: solver.factorization_info.lu_nnz,
+        lambda solver, clone: repr(clone.factorization_info),
+    ],
+    ids=["solve", "solve of a clone", "condition", "elements", "text"],
+)
+def test_a_child_forked_while_another_thread_solves_does_not_hang(call: Any) -> None:
+    a, b = poisson_2d(5), np.ones(25)
+    with DirectSolver(a, b, execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        with solver.clone_solver() as clone:
+            expected = clone.solve(), solver.solve()
+            held, over = threading.Event(), threading.Event()
+
+            def work() -> None:
+                with solver._plan_object.plans[0]._lock:
+                    held.set()
+                    over.wait()
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            held.wait()
+            child = os.fork()
+            if child == 0:
+                try:
+                    call(solver, clone)
+                    good = np.allclose(solver.solve(), expected[1], rtol=1e-12)
+                except BaseException:
+                    good = False
+                os._exit(0 if good else 1)
+            try:
+                assert status_of(child) == 0
+            finally:
+                over.set()
+                thread.join()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_right_hand_side_that_is_not_finite_changes_no_factors(value: float) -> None:
+    a, b = poisson_2d(20), np.ones(400)
+    with DirectSolver(a, b, execution="cpu") as solver:
+        solver.plan()
+        solver.factorize()
+        engine, expected = solver._plan_object.plans[0]._engine, solver.solve()
+        b[3] = value
+        with pytest.raises(SingularSystemError, match="right-hand side has infinities or NaN"):
+            solver.solve()
+        assert solver._plan_object.plans[0]._engine is engine
+        b[3] = 1
         np.testing.assert_array_equal(solver.solve(), expected)
 
 

@@ -7,22 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from on_cudss import NEEDS_CUDSS
 from sparse_cases import assert_solves, poisson_2d, solved
 
-from nvmath._core import place
-from nvmath.bindings import _load
 from nvmath.sparse.advanced import DirectSolver, SingularSystemError, direct_solver
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("nothing_stays_behind"),
-    pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
-    pytest.mark.skipif(
-        _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
-    ),
-    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state"),
-    pytest.mark.filterwarnings("ignore:Sparse invariant checks are implicitly disabled"),
-]
+pytestmark = NEEDS_CUDSS
 
 KINDS = {"GENERAL": "float64", "SYMMETRIC": "float32", "SPD": "float64", "HERMITIAN": "complex64", "HPD": "complex128"}
 

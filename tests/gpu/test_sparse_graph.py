@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from on_cudss import NEEDS_CUDSS
 from sparse_cases import poisson_2d
 
-from nvmath._core import place
 from nvmath.bindings import _cuda, _load, cudss
 from nvmath.sparse.advanced import DirectSolver, _cudss_graph
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("nothing_stays_behind"),
-    pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
-    pytest.mark.skipif(
-        _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
-    ),
-]
+pytestmark = NEEDS_CUDSS
 CAPTURES = _load.find_library("cudss") is not None and cudss.get_property(0) == 0
 """Whether every solution of this cuDSS can be captured: 1.0 waits in some of them."""
 TYPES = {"float32": 2e-3, "float64": 1e-10, "complex64": 2e-3, "complex128": 1e-10}

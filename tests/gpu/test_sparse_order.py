@@ -7,20 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_cudss import NEEDS_CUDSS
 from sparse_cases import poisson_2d
 
 from nvmath._core import place
-from nvmath.bindings import _load, cudss
+from nvmath.bindings import cudss
 from nvmath.sparse.advanced import DirectSolver, direct_solver
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("nothing_stays_behind"),
-    pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
-    pytest.mark.skipif(
-        _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
-    ),
-]
+pytestmark = NEEDS_CUDSS
 SIDE = 200
 
 

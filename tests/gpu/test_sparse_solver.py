@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from on_cudss import NEEDS_CUDSS
 from sparse_cases import (
     FORMATS,
     KINDS,
@@ -27,7 +28,6 @@ from sparse_cases import (
 
 import nvmath
 from nvmath._core import place
-from nvmath.bindings import _load
 from nvmath.sparse.advanced import (
     DirectSolver,
     DirectSolverMatrixType,
@@ -39,16 +39,7 @@ from nvmath.sparse.advanced import (
 )
 from nvmath.sparse.advanced._threading import threading_library
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.usefixtures("nothing_stays_behind"),
-    pytest.mark.skipif(not place.has_device(), reason="there is no CUDA device"),
-    pytest.mark.skipif(
-        _load.find_library("cudss") is None, reason="cuDSS is not installed (pip install nvidia-cudss-cu13)"
-    ),
-    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state"),
-    pytest.mark.filterwarnings("ignore:Sparse invariant checks are implicitly disabled"),
-]
+pytestmark = NEEDS_CUDSS
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 

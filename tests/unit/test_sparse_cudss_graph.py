@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -81,24 +81,26 @@ def test_there_are_at_most_eight() -> None:
         assert (GRAPHS.captured, GRAPHS.launched) == (8, 16)
 
 
-def test_other_factors_drop_them() -> None:
+def other_factors(solver: Again, a: Any) -> None:
+    a.data *= 2
+    solver.factorize()
+
+
+def another_plan(solver: Again, a: Any) -> None:
+    solver.analyse().factorize()
+
+
+def another_setting(solver: Again, a: Any) -> None:
+    solver.config.set("ir_num_steps", 2)
+
+
+@pytest.mark.parametrize("change", [other_factors, another_plan, another_setting])
+def test_what_changes_the_solver_drops_them(change: Callable[[Again, Any], None]) -> None:
     with again() as (_, solver, a, b):
         x = np.empty_like(b)
         for _ in range(3):
             solver.into(x)
-        a.data *= 2
-        solver.factorize()
-        for launched in (1, 1, 2):
-            assert_right(a, solver.into(x), b)
-            assert GRAPHS.launched == launched
-
-
-def test_another_setting_drops_them() -> None:
-    with again() as (_, solver, a, b):
-        x = np.empty_like(b)
-        for _ in range(3):
-            solver.into(x)
-        solver.config.set("ir_num_steps", 2)
+        change(solver, a)
         for launched in (1, 1, 2):
             assert_right(a, solver.into(x), b)
             assert GRAPHS.launched == launched

@@ -323,7 +323,7 @@ class HostPlan:
         """Solve as well as it can be done; return the judgement and what to warn of."""
         retry = self.options.on_failure != "raise"
         judgement = self._solve(data, b, x, op, retry)
-        if judgement.refused and retry and not self.shared:
+        if judgement.refused and retry and not self.shared and np.isfinite(b).all():  # else no factors would help
             self._look_at(data)  # the values may have changed since they were factorized
             for reason, _ in self._attempts(data):
                 self.factorized = not reason

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._core.fork import children
 from ._options import DirectSolverMatchingAlg, memory_estimates_dtype
 from ._options import DirectSolverMatrixType as Kind
 
@@ -28,6 +29,8 @@ class _Info:
             raise RuntimeError("plan() must be called first.")
         if factorized and not solver._plan_object.factorized:
             raise RuntimeError("factorize() must be called first.")
+        if solver._generation != children.generation:
+            solver._plan_again()
         return solver._plan_object.info(name, ptrs)
 
     def __repr__(self) -> str:
@@ -36,7 +39,7 @@ class _Info:
         if not solver.valid_state or plan is None:
             return f"<{name} of a solver that {'is not planned' if solver.valid_state else 'has been freed'}>"
         told = [plan.description]
-        if plan.factorized:
+        if plan.factorized and solver._generation == children.generation:  # a forked child has not planned again yet
             with suppress(RuntimeError):  # nothing is asked of a GPU while a graph is being captured
                 told += [f"{shown}={plan.info(shown, solver._ptrs)}" for shown in self._shown]
         return f"<{name}: {', '.join(told)}>"

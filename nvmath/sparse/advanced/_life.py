@@ -146,9 +146,11 @@ class Life(Operation):
 
     def _plan_again(self) -> None:
         """In a forked child: plan and factorize as the parent had."""
+        factorized = self._plan_object.factorized
         super()._plan_again()
         self._plan_object.analyse(self._ptrs)
-        self._plan_object.factorize(self._ptrs)
+        if factorized:
+            self._plan_object.factorize(self._ptrs)
 
     # --- new operands -------------------------------------------------------------------------------------------------------------
 

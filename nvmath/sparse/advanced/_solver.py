@@ -262,6 +262,7 @@ class DirectSolver(Life):
         made._config = self._config.copy()
         made._start(None)
         made._plan_object, made._generation = self._plan_object.share(), self._generation
+        children.inherited.add(made)
         return made
 
     # --- operands -----------------------------------------------------------------------------------------------------------------
