@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -199,3 +200,48 @@ LAYOUTS = ("C", "F", "strided", "reversed")
 def solved(matrix: np.ndarray, trans: str) -> np.ndarray:
     """The matrix that a transposed solution belongs to."""
     return {"N": matrix, "T": matrix.T, "H": matrix.conj().T}[trans]
+
+
+# --- singular ones ------------------------------------------------------------------------------------------------------------------
+
+
+def free_laplacian(m: int, rng: np.random.Generator | None = None) -> sp.csr_array:
+    """Of a grid that is held nowhere, with equal weights or random ones: constants are in its null space."""
+    line, one = sp.diags_array([np.ones(m - 1)], offsets=[1], shape=(m, m)), sp.eye_array(m)
+    links = sp.csr_array(sp.kron(line, one) + sp.kron(one, line))
+    if rng is not None:
+        links.data = rng.random(links.nnz)
+    links = links + links.T
+    return sp.csr_array(sp.diags_array(links.sum(axis=1)) - links)
+
+
+def dependent(seed: int, kind: str) -> sp.csr_array:
+    """Small integers, the last row and column combined from the others."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 30))
+    matrix = rng.integers(-4, 5, (n, n)) * (rng.random((n, n)) < rng.choice([2, 3, 5, n]) / n)
+    matrix = matrix + matrix.T if kind == "SYMMETRIC" else matrix
+    weights = rng.integers(-2, 3, n - 1)
+    matrix[-1] = weights @ matrix[:-1]
+    if kind == "SYMMETRIC":
+        matrix[:-1, -1] = matrix[-1, :-1]
+        matrix[-1, -1] = weights @ matrix[:-1, -1]
+    assert rank(matrix) < n
+    return sp.csr_array(matrix.astype(float))
+
+
+def rank(matrix: np.ndarray) -> int:
+    """Of a matrix of integers, exactly."""
+    rows = [[Fraction(int(value)) for value in row] for row in matrix]
+    found = 0
+    for column in range(len(rows)):
+        at = next((i for i in range(found, len(rows)) if rows[i][column]), None)
+        if at is None:
+            continue
+        rows[found], rows[at] = rows[at], rows[found]
+        for i in range(found + 1, len(rows)):
+            factor = rows[i][column] / rows[found][column]
+            if factor:
+                rows[i] = [one - factor * other for one, other in zip(rows[i], rows[found], strict=True)]
+        found += 1
+    return found

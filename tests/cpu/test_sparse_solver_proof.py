@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sparse_cases import assert_solves, csr, poisson_2d
+from sparse_cases import assert_solves, csr, dependent, free_laplacian, poisson_2d, rank
 
 from nvmath.bindings import mkl_pardiso
 from nvmath.sparse.advanced import DirectSolver, IllConditionedWarning, SingularSystemError, direct_solver
@@ -122,48 +121,6 @@ def symmetric_in_integers() -> sp.csr_array:
     return sp.csr_array(matrix)
 
 
-def laplacian(m: int, rng: np.random.Generator | None = None) -> sp.csr_array:
-    """Of a grid that is held nowhere, with equal weights or random ones: constants are in its null space."""
-    line, one = sp.diags_array([np.ones(m - 1)], offsets=[1], shape=(m, m)), sp.eye_array(m)
-    links = sp.csr_array(sp.kron(line, one) + sp.kron(one, line))
-    if rng is not None:
-        links.data = rng.random(links.nnz)
-    links = links + links.T
-    return sp.csr_array(sp.diags_array(links.sum(axis=1)) - links)
-
-
-def dependent(seed: int, kind: str) -> sp.csr_array:
-    """Small integers, the last row and column combined from the others."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 30))
-    matrix = rng.integers(-4, 5, (n, n)) * (rng.random((n, n)) < rng.choice([2, 3, 5, n]) / n)
-    matrix = matrix + matrix.T if kind == "SYMMETRIC" else matrix
-    weights = rng.integers(-2, 3, n - 1)
-    matrix[-1] = weights @ matrix[:-1]
-    if kind == "SYMMETRIC":
-        matrix[:-1, -1] = matrix[-1, :-1]
-        matrix[-1, -1] = weights @ matrix[:-1, -1]
-    assert rank(matrix) < n
-    return sp.csr_array(matrix.astype(float))
-
-
-def rank(matrix: np.ndarray) -> int:
-    """Of a matrix of integers, exactly."""
-    rows = [[Fraction(int(value)) for value in row] for row in matrix]
-    found = 0
-    for column in range(len(rows)):
-        at = next((i for i in range(found, len(rows)) if rows[i][column]), None)
-        if at is None:
-            continue
-        rows[found], rows[at] = rows[at], rows[found]
-        for i in range(found + 1, len(rows)):
-            factor = rows[i][column] / rows[found][column]
-            if factor:
-                rows[i] = [one - factor * other for one, other in zip(rows[i], rows[found], strict=True)]
-        found += 1
-    return found
-
-
 def assert_refused(a: sp.csr_array, kind: str, **options: Any) -> None:
     b = a @ np.random.default_rng(0).integers(-3, 4, a.shape[0]).astype(a.dtype)
     with pytest.raises(SingularSystemError, match=r"singular|definite"):
@@ -174,14 +131,14 @@ def assert_refused(a: sp.csr_array, kind: str, **options: Any) -> None:
 @pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC"])
 def test_stronger_means_do_not_take_a_singular_matrix(kind: str, on_failure: str) -> None:
     assert_refused(symmetric_in_integers(), kind, on_failure=on_failure)
-    assert_refused(laplacian(40), kind, on_failure=on_failure)
-    assert_refused(sp.csr_array(-laplacian(40)), kind, on_failure=on_failure)
+    assert_refused(free_laplacian(40), kind, on_failure=on_failure)
+    assert_refused(sp.csr_array(-free_laplacian(40)), kind, on_failure=on_failure)
 
 
 @pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC", "SPD"])
 def test_matrices_that_are_singular_but_for_rounding_are_refused(kind: str) -> None:
     for seed in range(8):
-        assert_refused(laplacian(12 + seed, np.random.default_rng(seed)), kind)
+        assert_refused(free_laplacian(12 + seed, np.random.default_rng(seed)), kind)
 
 
 @pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC"])

@@ -16,6 +16,8 @@ from nvmath.bindings._bind import substitute
 from nvmath.sparse.advanced import _cudss_handle
 
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
+FACTORIZED = [FACTORIZATION, SOLVE]
+"""A factorization, and the solution that shows whether the matrix may be singular."""
 MEMORY_ESTIMATES = 13
 
 

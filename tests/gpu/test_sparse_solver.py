@@ -17,8 +17,11 @@ from sparse_cases import (
     SINGULAR,
     assert_solves,
     csr,
+    dependent,
+    free_laplacian,
     part_of,
     poisson_2d,
+    rank,
     right_side,
     scrambled,
     solved,
@@ -374,6 +377,66 @@ def test_singular_matrices_are_refused_without_waiting_for_a_solution(name: str)
     a, kind = SINGULAR[name]
     with pytest.raises(SingularSystemError):
         direct_solver(_cupy_sparse(cupy, a), cupy.ones(a.shape[0]), options=kind_of(kind))
+
+
+@pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC", "SPD"])
+def test_matrices_that_are_singular_but_for_rounding_are_refused(kind: str) -> None:
+    """Whether a solution is waited for or not."""
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    for seed in range(8):
+        a = free_laplacian(12 + seed, np.random.default_rng(seed))
+        b = a @ np.random.default_rng(0).integers(-3, 4, a.shape[0])
+        with pytest.raises(SingularSystemError, match=r"singular|definite"):
+            direct_solver(_cupy_sparse(cupy, a), cupy.asarray(b), options={"sparse_system_type": kind})
+
+
+@pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("on_failure", ["retry", "raise"])
+def test_dependent_rows_of_integers_are_refused(kind: str, dtype: str, on_failure: str) -> None:
+    for seed in range(40):
+        a = dependent(seed, kind).astype(dtype)
+        b = a @ np.random.default_rng(0).integers(-3, 4, a.shape[0]).astype(dtype)
+        with pytest.raises(SingularSystemError, match=r"singular|definite"):
+            direct_solver(a, b, options={"sparse_system_type": kind, "on_failure": on_failure}, execution="cuda")
+
+
+def test_regular_matrices_of_integers_are_solved() -> None:
+    """What is looked at more closely is not refused."""
+    solved = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, kind = int(rng.integers(2, 20)), ("GENERAL", "SYMMETRIC")[seed % 2]
+        matrix = rng.integers(-4, 5, (n, n)) * (rng.random((n, n)) < 3 / n)
+        matrix = matrix + matrix.T if kind == "SYMMETRIC" else matrix
+        if rank(matrix) == n:
+            b = rng.standard_normal(n)
+            x = direct_solver(csr(matrix), b, options={"sparse_system_type": kind}, execution="cuda")
+            assert_solves(matrix, x, b)
+            solved += 1
+    assert solved > 20
+
+
+@pytest.mark.parametrize("kind", ["GENERAL", "SYMMETRIC"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_indefinite_system_has_all_digits(kind: str, dtype: str) -> None:
+    a = sp.csr_array(poisson_2d(90) - 1.3 * sp.eye_array(8100)).astype(dtype)
+    b = np.random.default_rng(0).standard_normal((8100, 2)).astype(dtype)
+    assert_solves(a, direct_solver(a, b, options={"sparse_system_type": kind}, execution="cuda"), b, 64)
+
+
+@pytest.mark.parametrize("kind", ["SPD", "SYMMETRIC"])
+def test_a_large_matrix_in_single_precision_that_is_not_symmetric_is_refused(kind: str) -> None:
+    laplacian = poisson_2d(200)
+    a = sp.csr_array(sp.triu(laplacian) + 1.02 * sp.tril(laplacian, -1)).astype("float32")
+    b = a @ np.random.default_rng(0).standard_normal(40_000).astype("float32")
+    with pytest.raises(SingularSystemError, match="type and view"):
+        direct_solver(a, b, options={"sparse_system_type": kind}, execution="cuda")
+
+
+def test_right_hand_sides_too_small_for_normal_numbers() -> None:
+    x = direct_solver(csr([[3, 1], [1, 7]]), np.array([5e-324, 1.5e-323]), execution="cuda")
+    np.testing.assert_allclose(x, 0, atol=1e-322)
 
 
 def test_a_solution_that_is_not_waited_for_tells_its_residual() -> None:

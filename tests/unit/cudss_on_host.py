@@ -47,6 +47,8 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ co
 
 NAMES = {0: "float32", 1: "float64", 4: "complex64", 5: "complex128", 10: "int32", 24: "int64"}
 ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
+FACTORIZED = [FACTORIZATION, SOLVE]
+"""A factorization, and the solution that shows whether the matrix may be singular."""
 PIVOT_EPSILON = 1e-13
 
 _SHIM = """

@@ -127,7 +127,7 @@ class Residual:
         """Wait, and return the largest differences of packed columns from one vector."""
         numbers = self._numbers_of(count, stream)
         self.compare(stream, self.n, count, self.n, count, x, self.n, x, known, 0, *numbers)
-        return [columns[0] for columns in self._numbers(stream)]
+        return [columns[0] for columns in self.numbers(stream)]
 
     def _numbers_of(self, count: int, stream: int) -> tuple[int, int]:
         """Where the blocks of a kernel put the numbers of so many columns together, which is 0, and where they go in host memory."""
@@ -168,8 +168,8 @@ class Residual:
             reap()
         return []
 
-    def _numbers(self, stream: int) -> list[tuple[float, float, float, float]]:
-        """Wait for the numbers of the last launch."""
+    def numbers(self, stream: int) -> list[tuple[float, float, float, float]]:
+        """Wait for the numbers of the last launch: of each column the residual, b and x, and the norm of the matrix."""
         self.place.wait(stream)
         numbers = (ctypes.c_double * (4 * self.count)).from_address(self.told)
         return list(zip(*(iter(numbers),) * 4, strict=True))
@@ -177,7 +177,7 @@ class Residual:
     def read_each(self, stream: int) -> list[Judgement]:
         """Wait for the numbers and judge every column."""
         name = self.dtype.real.name
-        return [verdict_of(*columns, self.n, name) for columns in self._numbers(stream)]
+        return [verdict_of(*columns, self.n, name) for columns in self.numbers(stream)]
 
     def read(self, stream: int) -> Judgement:
         """Wait for the numbers and judge the worst column."""

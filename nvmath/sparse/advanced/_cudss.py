@@ -26,13 +26,13 @@ from ._cudss_handle import Lease
 from ._cudss_system import ANALYSIS, FACTORIZATION, CudssSystem
 from ._determinant import slogdet
 from ._engine import DEFINITE
-from ._host import reduced
+from ._host import SUSPICIOUS, random_row, reduced
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverOptions, HybridMemoryModeOptions
 from ._pattern import Array
 from ._problem import SystemProblem
-from ._residual import PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
+from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
 from ._sides import Matrix, Side
 from ._systems import Answer, PatternChangedError
 
@@ -88,6 +88,7 @@ class CudssPlan(Closing):
         self._pending = False
         self._stale = False
         self._child: CudssPlan | None = None
+        self._random: Array | None = None
         self._turns = not hybrid and problem.kind is Kind.GENERAL and CudssSystem.may_transpose()
         self._system = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
         self.graphs = Graphs(lease.order)
@@ -139,7 +140,10 @@ class CudssPlan(Closing):
         return reason
 
     def _attempt(self, ptrs: Pointers, stream: int, *, suspect: bool = False) -> tuple[str, Exception | None]:
-        """Factorize; where pivots were replaced, or failed before, the factors must prove themselves. Return why that failed, if it did."""
+        """Factorize; where pivots were replaced, or that failed before, or a solution is large, the factors must prove themselves.
+
+        Return why that failed, if it did.
+        """
         self._system.point(self._matrix.pointers(ptrs, stream))
         self._prepare(FACTORIZATION, ptrs)
         self.place.wait(stream)
@@ -149,7 +153,7 @@ class CudssPlan(Closing):
             reason = f"The matrix a is {what}: cuDSS reports error {error} of the factorization."
             return reason, SingularSystemError(reason)
         self.replaced = self._system.data.scalar("npivots")
-        if not (self.replaced or suspect):
+        if not (self.replaced or suspect or self._may_be_singular(ptrs, stream)):
             return "", None
 
         def solve(b: Array, op: str) -> Array:
@@ -157,6 +161,21 @@ class CudssPlan(Closing):
 
         # The factors of the transpose, which the condition needs, may be those of values before.
         return disproof(self._whole(ptrs, stream), "cuDSS", self.replaced, solve, conditioned=False), None
+
+    def _may_be_singular(self, ptrs: Pointers, stream: int) -> bool:
+        """Whether a solution for random numbers is as large as one with a matrix that is singular but for rounding."""
+        assert self._residual is not None
+        if self._random is None:
+            self._random = random_row(self.n, self.problem.dtype.name)
+        target, owners = self._queue(ptrs, self._random, "N", stream, 0)
+        _, right, size, norm = self._residual.numbers(stream)[0]
+        self._pending = False
+        unit = EPS[self.problem.dtype.name] * norm
+        if unit * size * self.n**0.5 <= SUSPICIOUS * right:  # then the solution need not be fetched
+            return False
+        x = fetch(target, self.n, self.problem.dtype, stream)
+        owners.clear()
+        return not unit * abs(np.vdot(x, x)) ** 0.5 <= SUSPICIOUS * right  # NaN as well
 
     def _whole(self, ptrs: Pointers, stream: int) -> Any:
         """The matrix in host memory, with all its entries."""
@@ -291,7 +310,7 @@ class CudssPlan(Closing):
         if not (self.blocking or self.replaced or self._stale):
             return None, ""
         judgement = self._read(stream)
-        if judgement.refused:
+        if judgement.refused or (judgement.improvable and self.options.on_failure != "raise"):
             return None
         return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
 
@@ -406,20 +425,23 @@ class CudssPlan(Closing):
 
     def _solve_on_host(self, ptrs: Pointers, b: Array, op: str, stream: int) -> Array:
         """Solve for columns in host memory, with refinement."""
-        dtype = self.problem.dtype
         op, conjugated = self._reduced(op)
-        rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, dtype.name).reshape(-1, self.n)
+        rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, self.problem.dtype.name).reshape(-1, self.n)
+        target, owners = self._queue(ptrs, rows, op, stream, 0 if self.options.on_failure == "raise" else _STEPS)
+        x = fetch(target, rows.size, self.problem.dtype, stream).reshape(rows.shape)
+        owners.clear()
+        return (x.conj() if conjugated else x).T.reshape(b.shape)
+
+    def _queue(self, ptrs: Pointers, rows: Array, op: str, stream: int, steps: int) -> tuple[int, list[Any]]:
+        """Solve for columns that are rows of an array in host memory; return where the solution will be, and the owners of the memory."""
         memory = [self.adapter.allocate(max(1, rows.nbytes), self.place.device_id, stream) for _ in range(2)]
         (source, _), (target, _) = memory
         upload(rows.ctypes.data, source, rows.nbytes, stream)
         turned = op != "N" and self._turns
         plan = self if op == "N" or turned else self._transposed(ptrs, stream)
-        steps = 0 if self.options.on_failure == "raise" else _STEPS
         plan._run(ptrs, source, self.n, target, self.n, len(rows), stream, steps, turned=turned)
-        x = fetch(target, rows.size, dtype, stream).reshape(rows.shape)
         plan._pending = False
-        memory.clear()
-        return (x.conj() if conjugated else x).T.reshape(b.shape)
+        return target, memory
 
     # --- the end ----------------------------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ class Engine:
     pivots = 0
     """Number of pivots that were replaced, or are so small that the matrix may be singular."""
     nbytes = 0
+    fitted = False
+    """Whether the plan is made for values as well as for their pattern."""
 
     def __init__(self, kind: Kind, dtype: str, config: Any, threads: int) -> None:
         self.kind, self.dtype, self.config, self.threads = kind, dtype, config, threads

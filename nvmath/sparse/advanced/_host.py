@@ -11,17 +11,17 @@ import numpy as np
 
 from ..._core.kernels_host import viewer
 from ...bindings import mkl_pardiso
-from ._condition import disproof, estimate, structural_text, whole
+from ._condition import disproof, estimate, structural_text
 from ._determinant import slogdet
 from ._dominance import Dominance
 from ._engine import Engine
+from ._host_judge import HostJudge
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverOptions
 from ._pattern import Array, Assembly
 from ._problem import SystemProblem
-from ._product import Product
-from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain, judge, judge_by_rows
+from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
 from ._sides import Matrix, Side
 from ._systems import PatternChangedError
 
@@ -29,7 +29,7 @@ _STEPS: Final = 10
 """Steps of refinement when a solution is not good enough."""
 _ELEMENTS_FOR_SUPERLU: Final = 5_000_000
 """With more elements in the factors SuperLU would take too long as the last resort."""
-_SUSPICIOUS: Final = 0.01
+SUSPICIOUS: Final = 0.01
 """Of a condition number, times the rounding unit: from here on it is looked at closely."""
 _ENTRIES_FOR_A_GUESS: Final = 20_000
 """Below, it takes about as long to look for a definite matrix as it saves."""
@@ -64,16 +64,13 @@ class HostPlan:
         self.factorized = False
         self.shared = False
         self._factorized: Any = None
-        self._uneven, self._largest = False, 0.0  # what is known of the values, and their largest size
         self._random: Array | None = None
-        self._norm: float | None = None
         self._rungs, self._guess = rungs, guess
         self._rung = 0
         self._planned = False  # whether the engine is, for the present pattern
-        # Of a pattern: what is factorized, what solutions are judged by, products with that, and what tells whether a guess is right.
+        # Of a pattern: what is factorized, what judges solutions, and what tells whether a guess is right.
         self._source: Assembly
-        self._judged: Assembly
-        self._product: Product
+        self._judge: HostJudge
         self._dominance: Dominance
         self._lock = threading.RLock()  # a clone may be at work in another thread
         self._engine = rungs[0]()
@@ -121,20 +118,16 @@ class HostPlan:
         if not second.size:
             raise SingularSystemError("The matrix a has no entries, so it is singular.")
         self._source = self._assemble(first, second, problem.kind, self._engine.full)
-        if (
-            problem.kind is not Kind.GENERAL and problem.part is Part.FULL
-        ):  # all entries show a matrix that is not symmetric
-            self._judged = self._assemble(first, second, Kind.GENERAL, False)
-        else:
-            self._judged = self._source
-        half = problem.kind is not Kind.GENERAL and self._judged is self._source and not self._engine.full
-        hermitian = problem.kind in (Kind.HERMITIAN, Kind.HPD)
-        self._product = Product(
-            self._judged, problem.dtype.name, half=half, hermitian=hermitian, threads=self._engine.threads
-        )
+        judged = self._source
+        if problem.kind is not Kind.GENERAL and problem.part is Part.FULL:  # all entries show what is not symmetric
+            judged = self._assemble(first, second, Kind.GENERAL, False)
+        self._judge = HostJudge(
+            judged, problem.dtype.name, threads=self._engine.threads, hermitian=problem.kind in (Kind.HERMITIAN, Kind.HPD),
+            half=problem.kind is not Kind.GENERAL and judged is self._source and not self._engine.full,
+        )  # fmt: skip
         data = self._values(ptrs)
-        if self._guess is not None and self._judged.indices.size >= _ENTRIES_FOR_A_GUESS:
-            dominance = Dominance(self._judged)
+        if self._guess is not None and judged.indices.size >= _ENTRIES_FOR_A_GUESS:
+            dominance = Dominance(judged)
             if self._is_definite(dominance, data):
                 self._rung, self._engine, self._dominance = _GUESS, self._guess(), dominance
                 self._source = self._assemble(first, second, Kind.SPD, False)
@@ -144,7 +137,7 @@ class HostPlan:
     def _is_definite(self, dominance: Dominance, data: Array) -> bool:
         """Whether a matrix of which nothing was said is positive definite, and no setting asks for pivots or matching."""
         asked = not self._engine.config.is_default("matching_algorithm", "pivot_type", "pivot_eps")
-        return not asked and dominance(self._judged.values(data))
+        return not asked and dominance(self._judge.values(data))
 
     def accepts(self, ptrs: tuple[int, ...]) -> bool:
         """Whether the matrix still has the pattern that was planned."""
@@ -156,7 +149,7 @@ class HostPlan:
         if not self.accepts(ptrs):
             raise PatternChangedError
         data = self._values(ptrs)
-        self._look_at(data)
+        self._judge.look_at(data)
         guessed = self._rung == _GUESS and self._is_definite(self._dominance, data)
         if not (self._planned and (self._rung == 0 or guessed)):
             # A change failed; or these values may do without stronger means, or do not have what was guessed.
@@ -168,25 +161,10 @@ class HostPlan:
                 self.factorized = True
                 return ""
         if "structurally" not in reason:
-            reason += structural_text(self._whole(data))
+            reason += structural_text(self._judge.whole(data))
         if self.options.on_failure == "warn" and self._makes_do(data):
             return reason
         raise SingularSystemError(reason) from cause
-
-    def _look_at(self, data: Array) -> None:
-        """Note what is to be known of values before they are factorized.
-
-        Raises
-        ------
-        SingularSystemError
-            Some are not finite.
-        """
-        values = self._judged.values(data)
-        sizes = np.abs(values)
-        self._largest = float(np.maximum.reduce(sizes))
-        if not isfinite(self._largest) and not np.isfinite(values).all():
-            raise SingularSystemError("The matrix a has infinities or NaN.")
-        self._uneven, self._norm = self._product.is_uneven(values, sizes, self._largest), None
 
     def _makes_do(self, data: Array) -> bool:
         """Factorize by the first means, however bad that may be; tell whether there are factors."""
@@ -203,10 +181,12 @@ class HostPlan:
 
         What has failed once must be proven from then on: a singular matrix may come through without any replaced pivot.
         """
-        suspect, rung = self._uneven, self._rung
+        suspect, rung = self._judge.uneven, self._rung
+        again = planned = False  # whether to plan for these values, and whether that has been done
         while True:
             try:
-                if rung != self._rung:
+                if again or rung != self._rung:
+                    planned = True
                     self._change(rung, data)
                 self._factorize_values(data)
             except SingularSystemError as error:
@@ -214,8 +194,12 @@ class HostPlan:
             else:
                 suspect = suspect or self._engine.pivots > 0 or self._may_be_singular(data)
                 yield self._disproof(data) if suspect else "", None
-            suspect, rung = True, self._rung + 1
-            if not self._may_climb(rung):
+            suspect, again = True, False
+            if self._may_climb(rung + 1):
+                rung += 1
+            elif self._engine.fitted and not planned:  # to values that may have been others
+                again = True
+            else:
                 return
 
     def _factorize_values(self, data: Array, *, anyway: bool = False) -> None:
@@ -230,19 +214,18 @@ class HostPlan:
 
         Its norm comes near to the Frobenius norm of the inverse, and is a hundred times smaller in one of a hundred cases.
         """
-        if self._random is None:  # no signs: those may have nothing of the null space of a small matrix
-            random = np.random.default_rng(0).uniform(-1, 1, self.matrix.n)
-            self._random = random.astype(self.problem.dtype.name)[None]
+        if self._random is None:
+            self._random = random_row(self.matrix.n, self.problem.dtype.name)
         x = np.empty_like(self._random)
         values = self._source.values(data) if self._factorized is None else self._factorized
-        self._engine.solve(values, self._largest * self._random, x, 0, "N")
-        return not EPS[x.dtype.char] * abs(np.vdot(x, x)) ** 0.5 <= _SUSPICIOUS  # NaN as well
+        self._engine.solve(values, self._judge.largest * self._random, x, 0, "N")
+        return not EPS[x.dtype.char] * abs(np.vdot(x, x)) ** 0.5 <= SUSPICIOUS  # NaN as well
 
     def _disproof(self, data: Array) -> str:
         """Why the factors may be those of a singular matrix, if they may."""
         steps = 0 if self.options.on_failure == "raise" else _STEPS
         solve = self._vector_solver(data, steps)
-        return disproof(self._whole(data), self._engine.library, self._engine.pivots, solve)
+        return disproof(self._judge.whole(data), self._engine.library, self._engine.pivots, solve)
 
     def _vector_solver(self, data: Array, steps: int) -> Callable[[Array, str], Array]:
         """Return the function that solves with the engine for one vector, with the matrix (N) or its conjugate transpose (H)."""
@@ -259,9 +242,6 @@ class HostPlan:
 
         return solve
 
-    def _whole(self, data: Array) -> Any:
-        return whole(self._judged, data, self._product.half, self._product.hermitian)
-
     def _may_climb(self, rung: int) -> bool:
         """Whether there is a next rung of the ladder, and it may be used; always after a guess."""
         if rung == 0:
@@ -274,7 +254,7 @@ class HostPlan:
     def _change(self, rung: int, data: Array) -> None:
         """Plan with the engine of a rung. If there is no memory for it the present one remains, or the next factorization begins anew."""
         made = self._rungs[rung]()
-        source = self._judged if self._rung == _GUESS else self._source
+        source = self._judge.pattern if self._rung == _GUESS else self._source
         if made.full != self._engine.full:
             source = self._assemble(*source.source, self.problem.kind, made.full)
         self.factorized = self._planned = False
@@ -324,7 +304,7 @@ class HostPlan:
         retry = self.options.on_failure != "raise"
         judgement = self._solve(data, b, x, op, retry)
         if judgement.refused and retry and not self.shared and np.isfinite(b).all():  # else no factors would help
-            self._look_at(data)  # the values may have changed since they were factorized
+            self._judge.look_at(data)  # the values may have changed since they were factorized
             for reason, _ in self._attempts(data):
                 self.factorized = not reason
                 if not reason:
@@ -340,29 +320,17 @@ class HostPlan:
         raise SingularSystemError(reason)
 
     def _solve(self, data: Array, b: Array, x: Array, op: str, refine: bool) -> Judgement:
-        """Solve and judge; refine a solution that is not good."""
+        """Solve and judge; refine a solution that could be better."""
         steps = self._engine.config.get("ir_num_steps")
         needed = steps > 0 or self._engine.pivots > 0 or self._factorized is None
-        self._engine.solve(self._source.values(data) if needed else self._factorized, b, x, steps, op)
-        judged = self._judged.values(data)
-        judgement = self._judge(judged, b, x, op)
-        if refine and judgement.refused and steps < _STEPS:
-            self._engine.solve(self._source.values(data), b, x, _STEPS, op)
-            judgement = self._judge(judged, b, x, op)
+        values = self._source.values(data) if needed else self._factorized
+        self._engine.solve(values, b, x, steps, op)
+        judgement = self._judge.judge(data, b, x, op)
+        poor = judgement.improvable or self._engine.pivots > 0  # what replaced pivots spoil a norm may not show
+        if refine and poor and isfinite(judgement.backward):
+            values = self._source.values(data)
+            judgement = self._judge.refine(lambda b, x: self._engine.solve(values, b, x, 0, op), data, b, x, op, judgement)
         return judgement
-
-    def _judge(self, judged: Array, b: Array, x: Array, op: str) -> Judgement:
-        columns = (x[0], b[0]) if len(b) == 1 else (x.T, b.T)
-        product = self._product
-        if self._uneven:
-            return judge_by_rows(lambda v: product(judged, v, op), lambda v: product.sizes(judged, v, op), *columns)
-        return judge(lambda v: product(judged, v, op), lambda: self._norm_of(judged), *columns)
-
-    def _norm_of(self, judged: Array) -> float:
-        """The largest row sum, of the values that were factorized."""
-        if self._norm is None:
-            self._norm = float(self._product.sums(judged).max())
-        return self._norm
 
     # --- what can be asked --------------------------------------------------------------------------------------------------------------
 
@@ -371,7 +339,7 @@ class HostPlan:
         if name == "condition":
             return self._condition(self._values(ptrs))
         if name == "logdet":
-            return slogdet(self._whole(self._values(ptrs)))
+            return slogdet(self._judge.whole(self._values(ptrs)))
         if name == "inertia" and self._counts_for_itself:
             if not ptrs:
                 raise RuntimeError(
@@ -379,7 +347,7 @@ class HostPlan:
                 )
             from ._pardiso import inertia
 
-            return inertia(self._whole(self._values(ptrs)), self._engine.threads)
+            return inertia(self._judge.whole(self._values(ptrs)), self._engine.threads)
         return self._engine.info(name)
 
     @property
@@ -391,13 +359,18 @@ class HostPlan:
         return signed and not counted and mkl_pardiso.present()
 
     def _condition(self, data: Array) -> float:
-        norm = float(abs(self._whole(data)).sum(axis=0).max())
+        norm = float(abs(self._judge.whole(data)).sum(axis=0).max())
         return estimate(norm, self.matrix.n, self.problem.dtype.name, self._vector_solver(data, 0))
 
     def close(self) -> None:
         """Give up what the library holds."""
         self._engine.close()
         self.factorized = False
+
+
+def random_row(n: int, dtype: str) -> Array:
+    """Numbers of the same sizes for every matrix; not signs, which may have nothing of the null space of a small one."""
+    return np.random.default_rng(0).uniform(-1, 1, n).astype(dtype)[None]
 
 
 def reduced(kind: Kind, real: bool, op: str) -> tuple[str, bool]:

@@ -85,12 +85,12 @@ def config() -> HostConfig:
     return HostConfig(
         "MKL PARDISO",
         {
-            "host_nthreads": lambda value: value > 0,
+            "host_nthreads": lambda value: 0 < value < 2**31,
             "reordering_algorithm": tuple(_ORDERINGS),
             "matching_algorithm": (Matching.NONE, Matching.MAX_DIAG_PRODUCT, Matching.AUTO),
             "pivot_type": (PivotType.PIVOT_AUTO, PivotType.PIVOT_DIAGONAL, PivotType.PIVOT_BUNCH_KAUFMAN),
             "pivot_eps": _is_power_of_ten,
-            "ir_num_steps": lambda value: value >= 0,
+            "ir_num_steps": lambda value: 0 <= value < 2**31,
         },
     )
 
@@ -224,6 +224,7 @@ class PardisoEngine(Engine, Closing):
             matching = (
                 asked is not Matching.NONE and (general or asked is not Matching.AUTO) and self.kind not in DEFINITE
             )
+        self.fitted = matching
         iparm[10] = iparm[12] = int(matching)
         if ordering is Reordering.DEFAULT:
             halved = self.kind is not Kind.GENERAL and not matching

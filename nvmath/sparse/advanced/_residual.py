@@ -27,11 +27,13 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and the numbers behind it: the residual relative to b, and the backward error, of the worst column."""
+    """A verdict and the numbers behind it: the residual relative to b of the worst column, and the largest backward error."""
 
     verdict: Verdict
     residual: float
     backward: float
+    improvable: bool = False
+    """Whether the arithmetic allows a smaller backward error."""
 
     @property
     def refused(self) -> bool:
@@ -44,7 +46,11 @@ PERFECT: Final = Judgement(Verdict.GOOD, 0.0, 0.0)
 
 def worst(judgements: list[Judgement]) -> Judgement:
     """The judgement of the worst of several solutions."""
-    return max(judgements, key=lambda judgement: (judgement.verdict, judgement.residual), default=PERFECT)
+    if len(judgements) < 2:
+        return judgements[0] if judgements else PERFECT
+    of_verdict = max(judgements, key=lambda judgement: (judgement.verdict, judgement.residual))
+    backward, improvable = max(one.backward for one in judgements), any(one.improvable for one in judgements)
+    return Judgement(of_verdict.verdict, of_verdict.residual, backward, improvable)
 
 
 def verdict_of(residual: float, right: float, solution: float, norm: float, n: int, dtype: str) -> Judgement:
@@ -61,15 +67,24 @@ def verdict_of(residual: float, right: float, solution: float, norm: float, n: i
     dtype : str
         The real dtype.
     """
-    eps = EPS[dtype]
-    if residual == 0 and isfinite(solution):
-        return PERFECT
     relative = residual / right if right else inf
-    scale = norm * solution + right
-    backward = residual / scale if scale else inf
-    if not (isfinite(solution) and backward <= max(1000.0, 100.0 * n**0.5) * eps):  # NaN fails as well
-        return Judgement(Verdict.BAD, relative, backward)
-    return Judgement(Verdict.DOUBTFUL if relative > _DOUBTFUL[dtype] else Verdict.GOOD, relative, backward)
+    norm = min(norm, _MAX[dtype])  # or sums that overflow would hide everything
+    if residual <= TINY[dtype] * (norm + 1) and isfinite(
+        solution
+    ):  # products and quotients that underflow are no fault
+        return Judgement(Verdict.GOOD, relative, 0.0) if residual else PERFECT
+    size = solution + right / norm if norm else right
+    backward = residual / (norm or 1) / size if size else inf
+    return _weighed(backward, relative, isfinite(solution), n, dtype)
+
+
+def _weighed(backward: float, relative: float, finite: bool, n: int, dtype: str) -> Judgement:
+    """The judgement of a backward error."""
+    eps = EPS[dtype]
+    improvable = not backward <= _IMPROVABLE * eps
+    if not (finite and backward <= min(max(1000.0, 100.0 * n**0.5) * eps, _LARGEST)):  # NaN fails as well
+        return Judgement(Verdict.BAD, relative, backward, improvable)
+    return Judgement(Verdict.DOUBTFUL if relative > _DOUBTFUL[dtype] else Verdict.GOOD, relative, backward, improvable)
 
 
 EPS: Final = {
@@ -78,6 +93,13 @@ EPS: Final = {
     for key in (np.dtype(name).name, np.dtype(name).char)
 }
 """Rounding units, by name and character of a dtype."""
+TINY: Final = {key: float(np.finfo(key).tiny) for key in EPS}
+"""The smallest normal numbers, likewise: libraries may flush what is below to 0."""
+_MAX: Final = {key: float(np.finfo(key).max) for key in EPS}
+_IMPROVABLE: Final = 64.0
+"""Rounding units from which on a backward error is worth refinement: libraries leave 1 to 5, but 100 to 10,000 where pivots grow."""
+_LARGEST: Final = 1.2e-4
+"""The backward error that is never good enough: a thousand rounding units of single precision."""
 _DOUBTFUL: Final = {"float32": 1e-2, "float64": 1.5e-8}
 """From which size of the residual, next to b, the condition is worth a warning."""
 _largest: Final = np.maximum.reduce
@@ -115,7 +137,7 @@ def judge(product: Callable[[Array], Array], norm: Callable[[], float], x: Array
         if b.ndim == 1
         else list(zip(*(peak.tolist() for peak in peaks), strict=True))
     )
-    if all(residual <= 64 * eps * right and isfinite(solution) for residual, right, solution in columns):
+    if all(residual <= _IMPROVABLE * eps * right and isfinite(solution) for residual, right, solution in columns):
         return Judgement(
             Verdict.GOOD, max((residual / right for residual, right, _ in columns if right), default=0.0), 0.0
         )
@@ -123,28 +145,39 @@ def judge(product: Callable[[Array], Array], norm: Callable[[], float], x: Array
     return worst([verdict_of(*column, size, len(x), b.real.dtype.name) for column in columns])
 
 
-def judge_by_rows(product: Callable[[Array], Array], sizes: Callable[[Array], Array], x: Array, b: Array) -> Judgement:
-    """Judge the solution of a system whose rows or columns are very different in size: every equation by its own terms.
+def judge_by_rows(product: Callable[[Array], Array], sizes: tuple[Array, Array], x: Array, b: Array) -> Judgement:
+    """Judge the solution of a system whose rows or columns are very different in size, as if they were all scaled to about 1.
 
     Parameters
     ----------
-    product, sizes : callable
-        ``x -> a @ x`` and ``x -> |a| @ |x|``, new arrays.
+    product : callable
+        ``x -> a @ x``, a new array.
+    sizes : tuple of ndarray
+        Those of the rows and of the columns of the matrix, see :func:`sizes_of`.
     x, b : ndarray
         One or several columns, of shape (n,) or (n, k).
     """
+    name = b.real.dtype.name
+    rows, columns = sizes if x.ndim == 1 else (size[:, None] for size in sizes)
     with np.errstate(all="ignore"):
         residuals = np.abs(product(x) - b)
-        terms = sizes(x)
-        terms += np.abs(b)
-        errors = np.where(residuals == 0, 0, residuals / terms)
-        backward = float(errors.max(initial=0.0))
-        relative = (
-            float(np.atleast_1d(residuals.max(axis=0) / np.abs(b).max(axis=0)).max(initial=0.0)) if backward else 0.0
-        )
-    finite = bool(np.isfinite(x).all())
-    good = finite and backward <= max(1000.0, 100.0 * len(x) ** 0.5) * EPS[b.dtype.char]
-    return Judgement(Verdict.GOOD if good else Verdict.BAD, relative, backward)
+        right = np.abs(b)
+        relatives = np.atleast_1d(residuals.max(axis=0) / right.max(axis=0))
+        counts = residuals > TINY[name] * (1 + rows)  # else what underflows; and NaN is left to x
+        weights = (columns * np.abs(x)).max(axis=0) + right / rows
+        errors = np.where(counts | ~np.isfinite(residuals), residuals / rows / weights, 0)
+    backward = float(errors.max(initial=0.0))
+    relative = float(relatives.max(initial=0.0)) if backward else 0.0
+    return _weighed(backward, relative, bool(np.isfinite(x).all()), len(x), name)
+
+
+def sizes_of(matrix: Any) -> tuple[Array, Array]:
+    """The largest absolute value in each row of a matrix in CSR, and in each column after rows have been divided by theirs."""
+    sizes = abs(matrix)
+    rows = sizes.max(axis=1).toarray().ravel()
+    with np.errstate(all="ignore"):
+        sizes.data /= np.repeat(rows, np.diff(sizes.indptr))
+    return rows, sizes.max(axis=0).toarray().ravel()
 
 
 def explain(judgement: Judgement, pivots: int, library: str) -> str:

@@ -17,6 +17,7 @@ from ._options import DirectSolverReorderingAlg as Reordering
 from ._pattern import Array, Assembly
 from ._product import Product
 from ._residual import SingularSystemError
+from ._superlu_factors import Factors
 
 _ORDERINGS: Final = {
     Reordering.DEFAULT: "COLAMD", Reordering.COLAMD: "COLAMD", Reordering.AMD: "MMD_AT_PLUS_A", Reordering.NONE: "NATURAL"
@@ -32,7 +33,7 @@ def config() -> HostConfig:
             "reordering_algorithm": tuple(_ORDERINGS),
             "matching_algorithm": (Matching.NONE, Matching.AUTO),
             "pivot_threshold": lambda value: 0 <= value <= 1,
-            "ir_num_steps": lambda value: value >= 0,
+            "ir_num_steps": lambda value: 0 <= value < 2**31,
         },
     )
 
@@ -50,7 +51,7 @@ class SuperluEngine(Engine):
 
     library = "SuperLU"
     full = True
-    _factors: Any = None
+    _factors: Factors | None = None
     _scales: tuple[Array, Array] | None = None
 
     def __init__(self, kind: Kind, dtype: str, config: Any, threads: int, *, scaled: bool = False) -> None:
@@ -58,6 +59,7 @@ class SuperluEngine(Engine):
         self._scaled = scaled
         # Of a pattern: its entries by columns, where they come from, and products with it.
         self._columns: Any = None
+        self._ordering = ""
         self._places: Array = np.empty(0, np.int64)
         self._product: Product | None = None
 
@@ -73,6 +75,7 @@ class SuperluEngine(Engine):
         self._columns = by_rows.tocsc()
         self._places = self._columns.data
         self._product = None
+        self._ordering = _ORDERINGS[self.config.get("reordering_algorithm")]
 
     def factorize(self, values: Array, *, anyway: bool = False) -> None:
         """Factorize; a definite matrix along its diagonal, which shows whether it is definite.
@@ -81,23 +84,27 @@ class SuperluEngine(Engine):
         """
         if not np.isfinite(values).all():
             raise SingularSystemError("The matrix a has infinities or NaN.")
-        ordering = _ORDERINGS[self.config.get("reordering_algorithm")]
         matrix = self._by_columns(values)
+        self._factors = None
         if self.kind in DEFINITE:
-            self._factors = self._along_the_diagonal(matrix)
-            self._check_definite()
+            factors = Factors(lambda: self._along_the_diagonal(matrix))
+            if not _is_definite(factors.lu):
+                raise SingularSystemError(
+                    "The matrix a is not positive definite, or singular: a pivot of SuperLU is not positive."
+                )
         else:
-            keywords = {"permc_spec": ordering, "diag_pivot_thresh": self._threshold()}
+            keywords = {"permc_spec": self._ordering, "diag_pivot_thresh": self._threshold()}
             try:
-                self._factors = self._splu(matrix, **keywords)
+                factors = Factors(lambda: self._splu(matrix, **keywords))
             except SingularSystemError:
                 if not anyway:
                     raise
-                self._factors = self._splu(_moved(matrix), **keywords)
-        pivots = np.abs(self._factors.U.diagonal())
+                factors = Factors(lambda: self._splu(_moved(matrix), **keywords))
+        pivots = np.abs(factors.lu.U.diagonal())
         eps = np.finfo(pivots.dtype).eps
         self.pivots = int((pivots <= len(pivots) * eps * pivots.max(initial=0)).sum())
-        self.nbytes = (matrix.dtype.itemsize + 4) * self._factors.nnz  # an element and its row
+        self.nbytes = (matrix.dtype.itemsize + 4) * factors.lu.nnz  # an element and its row
+        self._factors = factors
 
     def _threshold(self) -> float:
         return float(self.config.get("pivot_threshold"))
@@ -126,14 +133,6 @@ class SuperluEngine(Engine):
         """Factorize without leaving the diagonal, as long as no pivot is zero."""
         return self._splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
-    def _check_definite(self) -> None:
-        factors = self._factors
-        if not np.array_equal(factors.perm_r, factors.perm_c) or (factors.U.diagonal().real <= 0).any():
-            self._factors = None
-            raise SingularSystemError(
-                "The matrix a is not positive definite, or singular: a pivot of SuperLU is not positive."
-            )
-
     def solve(self, values: Array, b: Array, x: Array, steps: int, op: str) -> None:
         """Solve."""
         x[...] = self._solved(b, op)
@@ -145,10 +144,13 @@ class SuperluEngine(Engine):
                     x += self._solved(b - self._product(values, x.T, op).T, op)
 
     def _solved(self, b: Array, op: str) -> Array:
+        assert self._factors is not None
+        lu = self._factors.lu
         if self._scales is None:
-            return self._factors.solve(b.T, op).T  # type: ignore[no-any-return]
+            return lu.solve(b.T, op).T  # type: ignore[no-any-return]
         before, after = self._scales if op == "N" else self._scales[::-1]
-        return self._factors.solve((b * before).astype(b.dtype).T, op).T * after  # type: ignore[no-any-return]
+        with np.errstate(all="ignore"):  # what overflows is judged with the solution
+            return lu.solve((b * before).astype(b.dtype).T, op).T * after  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Give up the factors."""
@@ -158,7 +160,8 @@ class SuperluEngine(Engine):
         """Return a piece of information, or raise that SuperLU does not give it."""
         if name == "memory":
             return {}
-        factors = self._factors
+        assert self._factors is not None
+        factors = self._factors.lu
         match name:
             case "info" | "npivots":
                 return 0
@@ -183,12 +186,21 @@ class SuperluEngine(Engine):
             factors = self._along_the_diagonal(self._columns)
         except SingularSystemError:
             factors = None
-        if factors is None or not np.array_equal(factors.perm_r, factors.perm_c):
+        if factors is None or not _is_along_the_diagonal(factors):
             raise NotImplementedError(
                 "The inertia of this matrix needs pivots of two rows. Install MKL (pip install mkl), or use a GPU."
             )
         signs = factors.U.diagonal().real
         return [int((signs > 0).sum()), int((signs < 0).sum())]
+
+
+def _is_along_the_diagonal(factors: Any) -> bool:
+    return np.array_equal(factors.perm_r, factors.perm_c)
+
+
+def _is_definite(factors: Any) -> bool:
+    """Whether the pivots were taken from the diagonal, and all are positive."""
+    return _is_along_the_diagonal(factors) and bool((factors.U.diagonal().real > 0).all())
 
 
 def _moved(matrix: Any) -> Any:
