@@ -50,6 +50,8 @@ ANALYSIS, FACTORIZATION, SOLVE = 3, 4, 1008
 FACTORIZED = [FACTORIZATION, SOLVE]
 """A factorization, and the solution that shows whether the matrix may be singular."""
 PIVOT_EPSILON = 1e-13
+MATCHING_IN_VAIN = False
+"""Whether matching does nothing for symmetric matrices."""
 
 _SHIM = """
 #include <math.h>
@@ -373,10 +375,11 @@ class HostCudss:
             answers.update(info=1, npivots=0, order=np.arange(len(dense)), factors=np.full_like(dense, np.nan))
             return
         answers.update(info=0, npivots=0, order=np.arange(len(dense)))
-        if answers["matching"]:
+        if answers["matching"] and not (mtype and MATCHING_IN_VAIN):
             sizes = abs(matrix).tocoo()
+            sizes.eliminate_zeros()
             weights = sp.csr_array(
-                (1 + np.log(sizes.data.max() / sizes.data), (sizes.col, sizes.row)), shape=matrix.shape
+                (1 + np.log(sizes.data.max(initial=0) / sizes.data), (sizes.col, sizes.row)), shape=matrix.shape
             )
             with suppress(ValueError):  # structurally singular
                 answers["order"] = min_weight_full_bipartite_matching(weights)[1]

@@ -231,6 +231,36 @@ def test_replaced_pivots_lead_to_matching(monkeypatch: pytest.MonkeyPatch) -> No
         assert seen.phases == [ANALYSIS, FACTORIZATION, SOLVE]
 
 
+@pytest.mark.parametrize("view", ["FULL", "LOWER", "UPPER"])
+@pytest.mark.parametrize("kind", ["SYMMETRIC", "HERMITIAN"])
+def test_a_matrix_that_matching_does_not_help_is_taken_for_a_general_one(
+    kind: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cudss_on_host, "PIVOT_EPSILON", 1e-17)
+    monkeypatch.setattr(cudss_on_host, "MATCHING_IN_VAIN", True)
+    dtype = "complex128" if kind == "HERMITIAN" else "float64"
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((8, 8)).astype(dtype)
+    if kind == "HERMITIAN":
+        matrix = matrix + 1j * rng.standard_normal((8, 8))
+    matrix = matrix + matrix.conj().T
+    np.fill_diagonal(matrix, 0)
+    b = rng.random(8).astype(dtype)
+    stored = sp.csr_array(part_of(matrix, kind, view))
+    with solver(stored, b, **kind_of(kind, view)) as (made, seen):
+        made.analyse().factorize()
+        assert seen.phases.count(ANALYSIS) == 3
+        assert_solves(matrix, made.solve(), b)
+        assert seen.named("MatrixCreateCsr")[-1][10:12] == (0, 0)  # general, all of it
+        made.analyse()  # planned anew as what it is
+        assert seen.named("MatrixCreateCsr")[-1][10] != 0
+    with solver(stored, b, on_failure="raise", **kind_of(kind, view)) as (made, seen):
+        made.analyse()
+        with pytest.raises(SingularSystemError):
+            made.factorize()
+        assert seen.phases.count(ANALYSIS) == 1
+
+
 def test_a_warning_instead_of_an_error() -> None:
     singular = csr([[1, 1], [1, 1]])
     with (

@@ -62,6 +62,8 @@ class DeviceMatrix:
         self._begins = tuple(start * kind.itemsize for start, kind in zip(matrix.starts, types, strict=True))
         self._plain = None if any(self._begins) else slice(matrix.slot, matrix.slot + 3)
         """Which addresses are those of its arrays, where it is not a part of them."""
+        self._generalized = False
+        """Whether cuDSS gets a general matrix though it is said to be another."""
         self._assembled: tuple[int, int, int] | None = None
         self._owners: list[Any] = []
         self._source: Any = None
@@ -81,23 +83,31 @@ class DeviceMatrix:
     def analyse(self, ptrs: Pointers, stream: int, host: Pointers | None) -> None:
         """Read the pattern, check it, and put it in order if need be; `host` are addresses of the operands in host memory."""
         first, second = self.pattern(ptrs, stream, host)
-        matrix, kind = self.matrix, self.problem.kind
-        check(first, second, matrix.n, matrix.format, matrix.block)
+        check(first, second, self.matrix.n, self.matrix.format, self.matrix.block)
         self.close()
         self._keep(ptrs, first, second, stream, host)
+        # cuDSS does not know what is complex and symmetric
+        self._generalized = self.problem.kind is Kind.SYMMETRIC and self.problem.dtype.kind == "c"
+        self._arrange(first, second, stream)
+
+    def generalize(self, ptrs: Pointers, stream: int) -> bool:
+        """From now on let cuDSS read a general matrix with all entries; tell whether it had not done so yet."""
+        if self.kind is Kind.GENERAL:
+            return False
+        self._generalized = True
+        self._arrange(*self.pattern(ptrs, stream, None), stream)
+        return True
+
+    def _arrange(self, first: Array, second: Array, stream: int) -> None:
+        matrix, kind = self.matrix, self.problem.kind
         self._assembled = None
-        self.kind = Kind.GENERAL if self._unknown else kind
+        self.kind = Kind.GENERAL if self._generalized else kind
         self.part = Part.FULL if self.kind is Kind.GENERAL else self.problem.part
         self.offsets, self.indices, self.nnz = self.problem.offsets, self.problem.indices, matrix.counts[2]
         ordered = matrix.format == "csr" and not self.transposed and is_canonical(first, second)
         whole = kind is Kind.GENERAL or self._has_diagonal(first, second)
-        if not (ordered and whole) or (self._unknown and self.problem.part is not Part.FULL):
+        if not (ordered and whole) or (self._generalized and self.problem.part is not Part.FULL):
             self._assemble(first, second, whole, stream)
-
-    @property
-    def _unknown(self) -> bool:
-        """Whether cuDSS does not know this kind, so that it gets a general matrix: complex and symmetric."""
-        return self.problem.kind is Kind.SYMMETRIC and self.problem.dtype.kind == "c"
 
     def _has_diagonal(self, first: Array, second: Array) -> bool:
         rows, columns = coordinates(first, second, self.matrix.n, self.matrix.format, self.matrix.block)
@@ -170,10 +180,10 @@ class DeviceMatrix:
             first, second = coordinates(first, second, matrix.n, form, matrix.block)[::-1]
             form = "coo"
         made = Assembly(
-            first, second, matrix.n, Kind.GENERAL if everything else kind, self.problem.part, full=self._unknown,
+            first, second, matrix.n, Kind.GENERAL if everything else kind, self.problem.part, full=self._generalized,
             form=form, block=() if form == "coo" else matrix.block,
         )  # fmt: skip
-        if not everything and not self._unknown:
+        if not everything and not self._generalized:
             self.part = Part.UPPER
         self.nnz = made.indices.size
         self.offsets = self.indices = dtype("int32" if max(self.nnz, matrix.n) < _SMALL else "int64")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -101,10 +101,15 @@ class CudssPlan(Closing):
         system.unmatch()
         self._drop_child()
         self.factorized = self._pending = False
-        self._drop_residual()
         matrix.analyse(ptrs, stream, host)
         if not matrix.nnz:
             raise SingularSystemError("The matrix a has no entries, so it is singular.")
+        self._plan(ptrs, stream)
+
+    def _plan(self, ptrs: Pointers, stream: int) -> None:
+        """Plan the factorization of what the matrix is now."""
+        system, matrix = self._system, self._matrix
+        self._drop_residual()
         system.describe(matrix, matrix.pointers(ptrs, stream))
         (types, part), hermitian = matrix.judged_as, self.problem.kind in (Kind.HERMITIAN, Kind.HPD)
         self._residual = Residual(
@@ -130,14 +135,26 @@ class CudssPlan(Closing):
         return self._factorize(ptrs, stream) or overdue
 
     def _factorize(self, ptrs: Pointers, stream: int) -> str:
-        reason, cause = self._attempt(ptrs, stream)
-        if reason and self._match(ptrs, stream):
-            reason, cause = self._attempt(ptrs, stream, suspect=True)
+        reason, cause = "", None
+        for found in self._attempts(ptrs, stream):
+            reason, cause = found
+            if not reason:
+                break
         if reason and (cause is not None or self.options.on_failure != "warn"):
             raise SingularSystemError(reason) from cause
+        self._succeed()
+        return reason
+
+    def _attempts(self, ptrs: Pointers, stream: int) -> Iterator[tuple[str, Exception | None]]:
+        """Factorize, by stronger means each time; yield why that failed, if it did. After an error there are no factors."""
+        yield self._attempt(ptrs, stream)
+        for climb in (self._match, self._generalize):
+            if self.options.on_failure != "raise" and climb(ptrs, stream):
+                yield self._attempt(ptrs, stream, suspect=True)
+
+    def _succeed(self) -> None:
         self._stale, self.factorized = False, True
         self._count += 1
-        return reason
 
     def _attempt(self, ptrs: Pointers, stream: int, *, suspect: bool = False) -> tuple[str, Exception | None]:
         """Factorize; where pivots were replaced, or that failed before, or a solution is large, the factors must prove themselves.
@@ -186,7 +203,7 @@ class CudssPlan(Closing):
     def _match(self, ptrs: Pointers, stream: int) -> bool:
         """Plan anew with large elements on the diagonal; tell whether that could be done, and had not been done yet."""
         system = self._system
-        if self.options.on_failure == "raise" or not system.may_match:
+        if not system.may_match:
             return False
         try:
             system.match()
@@ -196,6 +213,13 @@ class CudssPlan(Closing):
             for phase in (ANALYSIS, FACTORIZATION):
                 self._prepare(phase, ptrs)
             return False
+        return True
+
+    def _generalize(self, ptrs: Pointers, stream: int) -> bool:
+        """Plan anew as for a general matrix, whose pivots are better; tell whether that could be done, and had not been done yet."""
+        if self.problem.kind in DEFINITE or not self._matrix.generalize(ptrs, stream):
+            return False
+        self._plan(ptrs, stream)
         return True
 
     # --- solutions --------------------------------------------------------------------------------------------------------------------
@@ -290,10 +314,15 @@ class CudssPlan(Closing):
         assert judgement is not None
         if retry:
             judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
-        if judgement.refused and retry:
-            with suppress(SingularSystemError):  # the values may have changed since they were factorized
-                self._factorize(ptrs, stream)
-                judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
+        if judgement.refused and retry:  # the values may have changed since they were factorized
+            attempts = self._attempts(ptrs, stream)
+            for reason, cause in islice(attempts, 1) if turned else attempts:  # the transpose by itself is what comes next then
+                self.factorized = cause is None and (not reason or self.options.on_failure == "warn")
+                if not reason:
+                    self._succeed()
+                    judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
+                    if not judgement.refused:
+                        break
         if not judgement.refused:
             return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
         reason = explain(judgement, self.replaced, "cuDSS")
