@@ -14,7 +14,7 @@ from ...bindings import mkl_pardiso
 from ._condition import disproof, estimate, structural_text
 from ._determinant import slogdet
 from ._dominance import Dominance
-from ._engine import Engine
+from ._engine import DEFINITE, Engine
 from ._host_judge import HostJudge
 from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
@@ -93,6 +93,8 @@ class HostPlan:
 
     def _assemble(self, first: Array, second: Array, kind: Kind, full: bool) -> Assembly:
         matrix = self.matrix
+        if full and self.problem.part is Part.FULL and kind not in DEFINITE:  # all entries are there
+            kind = Kind.GENERAL
         return Assembly(
             first, second, matrix.n, kind, self.problem.part, full=full, form=matrix.format, block=matrix.block
         )  # fmt: skip
