@@ -24,6 +24,7 @@ import math
 import operator
 import re
 import struct
+import sys
 from collections.abc import Callable
 from itertools import repeat
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
@@ -173,6 +174,9 @@ def _check_groups(row: Row, values: dict[str, tuple[int, ...]], arguments: tuple
     """Refuses groups of a batch that the functions of CBLAS do not take, as far as their numbers are known; all are there by now."""
     given = {p.name: value for p, value in zip(row.arguments, arguments, strict=True)}
     count = given["group_count"]
+    if not isinstance(count, SupportsIndex):  # which the call itself refuses
+        return
+    count = operator.index(count)
     known = {name.removesuffix("_array"): _members(value, count) for name, value in given.items()}
     for name in given:
         for member in known[name.removesuffix("_array")] or ():
@@ -192,11 +196,19 @@ def _members(value: Any, count: int) -> list[int] | None:
             view = memoryview(value)
         except TypeError:
             return None
-        if view.ndim != 1 or view.format not in _INTEGERS:
+        value = _integers(view, count)
+        if value is None:
             return None
-        value = view[:count].tolist()
     members = value[:count]
     return list(members) if len(members) == count and all(isinstance(one, SupportsIndex) for one in members) else None
+
+
+def _integers(view: memoryview, count: int) -> list[int] | None:
+    """The first integers in memory, if that is what is there and it has no gaps."""
+    kind = view.format.lstrip("@=<" if sys.byteorder == "little" else "@=>")  # ctypes says which byte comes first
+    if view.ndim != 1 or not view.contiguous or kind not in _INTEGERS or struct.calcsize(kind) != view.itemsize:
+        return None
+    return view.cast("B").cast(kind)[:count].tolist()  # type: ignore[call-overload,no-any-return]
 
 
 def _is_zero(value: Any, p: Parameter) -> bool:
@@ -250,7 +262,7 @@ def _matrix(layout: int, m: int, n: int, ld: int) -> int:
 
 def _apart(count: int, stride: int, layout: int, m: int, n: int, ld: int) -> int:
     """Results that must not overlap: MKL wants whole leading dimensions between them."""
-    least = ld * (m if layout == _ROWS else n)
+    least = max(1, ld * (m if layout == _ROWS else n))
     if stride < least:
         raise ValueError(f"must have its matrices {least} elements apart or more, got {stride}")
     return _strided(count, stride, _matrix(layout, m, n, ld))

@@ -35,6 +35,7 @@ from nvmath.sparse.advanced import (
     _cuda_matrix,
     _cuda_residual,
     _cudss,
+    _cudss_factors,
     _cudss_graph,
     _cudss_handle,
     _cudss_system,
@@ -465,7 +466,7 @@ def on_host(**keywords: Any) -> Iterator[tuple[HostCudss, Memory]]:
         for module in (_cudss, _cuda_batch):
             patch.setattr(module, "kernels", Kernels)
         for module, names in (
-            (_cudss, ("upload",)),
+            (_cudss_factors, ("upload",)),
             (_cudss_together, ("upload",)),
             (_cuda_matrix, ("upload", "download")),
         ):

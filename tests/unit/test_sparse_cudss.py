@@ -452,7 +452,7 @@ def test_a_solution_with_the_transpose_is_judged_by_its_own_norm() -> None:
         x = made.analyse().factorize().solve("T")
         assert_solves(matrix.T, x, np.ones(40))
         (plan,) = made.plan.plans
-        residual = plan._residual
+        residual = plan._factors.residual
         residual.launch_transposed(made.ptrs[:3], made.ptrs[3], 40, made.ptrs[3], 40, 1, 77)
         (numbers,) = residual.numbers(77)
         assert numbers[3] == abs(matrix).sum(axis=0).max()

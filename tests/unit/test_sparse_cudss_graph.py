@@ -123,6 +123,58 @@ def test_a_solution_of_another_shape_drops_them() -> None:
             assert GRAPHS.launched == launched
 
 
+@pytest.mark.parametrize("blocking", [False, True])
+def test_columns_that_lie_apart_at_the_same_address_are_others(blocking: bool) -> None:
+    a = poisson_2d(6)
+    wide = np.asfortranarray(np.random.default_rng(0).random((a.shape[0], 4)))
+    near, apart = wide[:, :2], wide[:, ::2]
+    with again(a, near, blocking=blocking) as (_, solver, a, _):
+        x = np.empty_like(near, order="F")
+        for b in (near,) * 3 + (apart,) * 4 + (near,):
+            solver.specify(a, b)
+            x[:] = np.nan
+            assert_right(a, solver.into(x), b)
+            assert solver.plan.residual({}) <= 1e-12
+        assert GRAPHS.launched == 3
+
+
+def test_a_graph_that_is_not_used_for_long_makes_room() -> None:
+    with again() as (_, solver, a, b):
+        old, new = ([np.empty_like(b) for _ in range(count)] for count in (8, 1))
+        for _ in range(2):
+            for x in old:
+                solver.into(x)
+        assert GRAPHS.captured == 8
+        for _ in range(3):
+            assert_right(a, solver.into(new[0]), b)
+        assert GRAPHS.captured == 8
+        for _ in range(70):
+            solver.into(old[0])
+        for _ in range(3):
+            assert_right(a, solver.into(new[0]), b)
+        assert GRAPHS.captured == 9
+
+
+def test_results_that_come_again_after_many_that_did_not_have_a_graph() -> None:
+    with again() as (_, solver, a, b):
+        kept = [solver.into(np.empty_like(b)) for _ in range(70)]
+        for _ in range(3):
+            assert_right(a, solver.into(kept[-1]), b)
+        assert (GRAPHS.captured, GRAPHS.launched) == (1, 2)
+
+
+def test_one_capture_that_fails_is_not_the_last() -> None:
+    with again() as (_, solver, a, b):
+        x = np.empty_like(b)
+        GRAPHS.fails = True
+        for _ in range(2):
+            solver.into(x)
+        GRAPHS.fails = False
+        for _ in range(3):
+            assert_right(a, solver.into(x), b)
+        assert (GRAPHS.captured, GRAPHS.launched) == (1, 2)
+
+
 def test_a_matrix_that_has_changed_is_noticed_and_solved_for() -> None:
     with again() as (_, solver, a, b):
         x = np.empty_like(b)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from queue import SimpleQueue
 
@@ -59,6 +61,46 @@ def test_they_may_be_collected_while_others_are_made() -> None:
     gc.collect()
     for _ in range(300):
         deaths.get(timeout=10)
+
+
+def test_nobody_waits_for_a_long_factorization_of_another_thread() -> None:
+    started, end = threading.Event(), threading.Event()
+
+    def long() -> int:
+        started.set()
+        assert end.wait(30)
+        return 1
+
+    busy = threading.Thread(target=Factors, args=(long,))
+    busy.start()
+    assert started.wait(10)
+    try:
+        quick = threading.Thread(target=Factors, args=(lambda: 2,))
+        quick.start()
+        quick.join(10)
+        assert not quick.is_alive()
+    finally:
+        end.set()
+        busy.join()
+
+
+_AT_THE_END = """
+import atexit
+kept = []
+def late():
+    try:
+        kept[0].lu
+    except RuntimeError as error:
+        print(error)
+atexit.register(late)
+from nvmath.sparse.advanced._superlu_factors import Factors
+kept.append(Factors(lambda: 3))
+"""
+
+
+def test_at_the_end_of_the_process_they_say_so() -> None:
+    run = subprocess.run([sys.executable, "-c", _AT_THE_END], capture_output=True, text=True, timeout=60, check=False)
+    assert run.stdout == "The factors of SuperLU are gone, since the process is ending.\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

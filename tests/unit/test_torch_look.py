@@ -91,16 +91,22 @@ def test_what_is_no_dense_tensor_is_refused_as_in_python(name: str) -> None:
     assert str(found.value) == str(expected.value)
 
 
+def outcome(look: Callable[[Any], tuple[int, Any]], x: Any) -> tuple[type, str]:
+    """What a look says, or the error that it raises."""
+    try:
+        found = look(x)
+    except (RuntimeError, ValueError) as error:
+        return type(error), str(error)
+    return type(found[1]), repr(found)
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch itself, the first time
 @pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
 def test_a_tensor_inside_of_a_transformation_is_looked_at_in_python() -> None:
     seen = []
 
     def function(x: Any) -> Any:
-        try:
-            seen.append(ADAPTER.look(x)[1])
-        except (RuntimeError, ValueError) as error:
-            seen.append(error)
+        seen.append(tuple(outcome(look, x) for look in (ADAPTER.look, _look)))
         return x.sum()
 
     tensor = torch.zeros(3, 3)
@@ -110,7 +116,9 @@ def test_a_tensor_inside_of_a_transformation_is_looked_at_in_python() -> None:
     with torch._subclasses.FakeTensorMode():
         function(torch.zeros(3))
     assert len(seen) == 4
-    assert not any(isinstance(one, bytes) for one in seen)
+    for found, expected in seen:
+        assert found == expected
+        assert found[0] is not bytes
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch itself, the first time
@@ -118,6 +126,43 @@ def test_a_dual_tensor_is_tracked() -> None:
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(torch.zeros(3), torch.ones(3))
         assert ADAPTER.look(dual) == _look(dual)
+
+
+class Meddling(torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
+    """Does something whenever a function of torch is called."""
+
+    def __init__(self, what: Callable[[], object]) -> None:
+        super().__init__()
+        self.what = what
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function in (torch.Tensor.is_neg, torch.Tensor.is_conj):
+            with torch._C.DisableTorchFunction():
+                self.what()
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64])
+def test_a_tensor_that_is_resized_meanwhile_is_described_as_it_is_then(dtype: Any) -> None:
+    tensor = torch.zeros(2, 3, dtype=dtype)
+    with Meddling(lambda: tensor.resize_((2,) * 9)):
+        found = ADAPTER.look(tensor)
+    assert found == ADAPTER.look(tensor)
+
+
+def test_an_interrupt_goes_through() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with Meddling(interrupt), pytest.raises(KeyboardInterrupt):
+        ADAPTER.look(torch.zeros(3))
+
+
+def test_without_gradients_a_tensor_that_could_have_some_is_plain() -> None:
+    plain, other = torch.zeros(3), torch.zeros(3, requires_grad=True)
+    with torch.no_grad():
+        assert ADAPTER.look(other)[1] == ADAPTER.look(plain)[1]
+    assert ADAPTER.look(other)[1] != ADAPTER.look(plain)[1]
 
 
 def test_nothing_is_kept() -> None:
@@ -135,7 +180,7 @@ def looker(*, capsule: Any = None, levels: Any = None) -> Any:
     tensor = torch.Tensor
     return exchange.looker(
         tensor, tensor.__dlpack_c_exchange_api__ if capsule is None else capsule, _look, tensor.is_neg, tensor.is_conj,
-        "requires_grad", {} if levels is None else levels, "level",
+        "requires_grad", torch.is_grad_enabled, {} if levels is None else levels, "level",
     )  # fmt: skip
 
 
@@ -149,5 +194,5 @@ def test_without_a_level_every_tensor_is_left_to_python() -> None:
 def test_only_a_capsule_of_dlpack_is_taken() -> None:
     with pytest.raises(ValueError, match="PyCapsule"):
         looker(capsule=3)
-    with pytest.raises(TypeError, match="argument 7"):
+    with pytest.raises(TypeError, match="argument 8"):
         looker(levels=3)

@@ -45,9 +45,9 @@ typedef struct {
     PyObject *kind;
     const Exchange *exchange;
     PyObject *otherwise;
-    PyObject *is_neg, *is_conj; /* methods of the class: true of an array that needs more than a look */
-    PyObject *attribute;        /* as is this attribute, */
-    PyObject *levels, *level;   /* or a number that is not negative, under a name in a dictionary */
+    /* An array needs more than a look where one of these is true: methods of the class, an attribute while a function is true as well, */
+    PyObject *is_neg, *is_conj, *attribute, *follows;
+    PyObject *levels, *level; /* or where a number is not negative, which has a name in a dictionary. */
     PyMethodDef method;
 } Looker;
 
@@ -66,17 +66,29 @@ static int level_is_open(const Looker *l)
     return level && PyLong_Check(level) ? PyLong_AsLong(level) >= 0 : 1;
 }
 
-/* 1: a plain array in memory, described; 0: anything else, perhaps with an error set. */
-static int describe(const Looker *l, PyObject *o, Tensor *t)
+/* Whether an attribute says that somebody follows what is done with an array, and he does so at present. */
+static int is_followed(const Looker *l, PyObject *o)
+{
+    int truth = is_true(PyObject_GetAttr(o, l->attribute));
+    return truth > 0 ? is_true(PyObject_CallNoArgs(l->follows)) : truth;
+}
+
+static int describes(const Looker *l, PyObject *o, Tensor *t)
 {
     memset(t, 0, sizeof *t);
-    if ((PyObject *)Py_TYPE(o) != l->kind || level_is_open(l) || l->exchange->describe(o, t) < 0)
+    return l->exchange->describe(o, t) >= 0 && t->data && t->rank >= 0 && t->rank <= MAX_RANK && (!t->rank || t->strides);
+}
+
+/* 1: a plain array in memory, described; 0: anything else, perhaps with an error set. What may run Python comes before the description,
+   which only borrows: Python may change the array. */
+static int describe(const Looker *l, PyObject *o, Tensor *t)
+{
+    if ((PyObject *)Py_TYPE(o) != l->kind || level_is_open(l) || is_followed(l, o) != 0 ||
+        is_true(PyObject_CallFunctionObjArgs(l->is_neg, o, NULL)) != 0 || !describes(l, o, t))
         return 0;
-    if (!t->data || t->rank < 0 || t->rank > MAX_RANK || (t->rank && !t->strides))
-        return 0;
-    return is_true(PyObject_GetAttr(o, l->attribute)) == 0 &&
-           is_true(PyObject_CallFunctionObjArgs(l->is_neg, o, NULL)) == 0 &&
-           (t->code != COMPLEX || is_true(PyObject_CallFunctionObjArgs(l->is_conj, o, NULL)) == 0);
+    if (t->code != COMPLEX)
+        return 1;
+    return is_true(PyObject_CallFunctionObjArgs(l->is_conj, o, NULL)) == 0 && describes(l, o, t);
 }
 
 static PyObject *look(PyObject *self, PyObject *o)
@@ -85,6 +97,8 @@ static PyObject *look(PyObject *self, PyObject *o)
     Tensor t;
     Record record;
     if (!describe(l, o, &t)) {
+        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) /* an interrupt, and no refusal */
+            return NULL;
         PyErr_Clear();
         return PyObject_CallFunctionObjArgs(l->otherwise, o, NULL);
     }
@@ -111,8 +125,8 @@ static PyObject *looker(PyObject *module, PyObject *arguments)
     if (!l)
         return NULL;
     l->arguments = Py_NewRef(arguments);
-    if (!PyArg_ParseTuple(arguments, "O!OOOOUO!U:looker", &PyType_Type, &given.kind, &capsule, &given.otherwise,
-                          &given.is_neg, &given.is_conj, &given.attribute, &PyDict_Type, &given.levels, &given.level) ||
+    if (!PyArg_ParseTuple(arguments, "O!OOOOUOO!U:looker", &PyType_Type, &given.kind, &capsule, &given.otherwise,
+                          &given.is_neg, &given.is_conj, &given.attribute, &given.follows, &PyDict_Type, &given.levels, &given.level) ||
         !(given.exchange = PyCapsule_GetPointer(capsule, "dlpack_exchange_api")))
         goto done;
     if (given.exchange->major != 1 || !given.exchange->describe) {
@@ -147,7 +161,7 @@ static PyType_Spec looker_spec = {
 
 static PyMethodDef methods[] = {
     {"looker", looker, METH_VARARGS,
-     "looker(kind, capsule, otherwise, is_neg, is_conj, attribute, levels, level, /)\n--\n\nMakes a fast `look` for the arrays of one class."},
+     "looker(kind, capsule, otherwise, is_neg, is_conj, attribute, follows, levels, level, /)\n--\n\nMakes a fast `look` for the arrays of one class."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {

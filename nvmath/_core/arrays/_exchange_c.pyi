@@ -8,6 +8,7 @@ def looker(
     is_neg: Callable[[Any], bool],
     is_conj: Callable[[Any], bool],
     attribute: str,
+    follows: Callable[[], bool],
     levels: dict[str, Any],
     level: str,
     /,

@@ -57,8 +57,8 @@ def _fast_look() -> Callable[[Any], tuple[int, Any]]:
         from ._exchange_c import looker
 
         tensor, levels = torch.Tensor, vars(_forward)
-        offered = tensor.__dlpack_c_exchange_api__
-        return looker(tensor, offered, _look, tensor.is_neg, tensor.is_conj, "requires_grad", levels, "_current_level")
+        offered, enabled = tensor.__dlpack_c_exchange_api__, torch.is_grad_enabled
+        return looker(tensor, offered, _look, tensor.is_neg, tensor.is_conj, "requires_grad", enabled, levels, "_current_level")
     except (ImportError, AttributeError, ValueError):
         return _look
 

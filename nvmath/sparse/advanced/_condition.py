@@ -17,6 +17,8 @@ LARGEST_ERROR: Final = 0.01
 """Of a known solution, where the matrix is scaled well: a singular matrix gives about 1."""
 _LARGEST_CONDITION: Final = 1.0
 """Of the matrix, scaled well, times the rounding unit: no digit is certain from here on. What is singular but for rounding has 1 to 100."""
+SUSPICIOUS: Final = 0.01
+"""Of a condition number, times the rounding unit: from here on it is looked at closely."""
 _KNOWN: Final = 3
 """Number of solutions that are known: an error of one may happen to be small."""
 _Solve = Callable[[Array, str], Array]
@@ -171,3 +173,8 @@ def unproven(library: str, pivots: int, error: float) -> str:
         f"The matrix a is singular, or nearly so: {pivots} zero or tiny pivot{'s' if pivots != 1 else ''} had to be replaced by {library}, "
         f"and a solution that is known came back with an error of {error:.2g} of its size."
     )
+
+
+def random_row(n: int, dtype: str) -> Array:
+    """Numbers of the same sizes for every matrix; not signs, which may have nothing of the null space of a small one."""
+    return np.random.default_rng(0).uniform(-1, 1, n).astype(dtype)[None]

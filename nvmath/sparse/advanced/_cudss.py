@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,30 +14,24 @@ from ..._core.layout import dense
 from ..._core.lifetime import Closing
 from ..._core.options import available_threads
 from ..._core.place import Cuda
-from ..._core.staging import upload
 from ...bindings import cudss, mkl_pardiso
-from ._condition import disproof, estimate, whole
+from ._condition import estimate
 from ._config import CudssConfig
 from ._cuda_kernel import Kernel
-from ._cuda_matrix import DeviceMatrix, Pointers, fetch
-from ._cuda_residual import Residual
+from ._cuda_matrix import Pointers
+from ._cudss_factors import STEPS, CudssFactors
 from ._cudss_graph import Graphs, Repeatable
 from ._cudss_handle import Lease
-from ._cudss_system import ANALYSIS, FACTORIZATION, CudssSystem
+from ._cudss_system import CudssSystem
 from ._determinant import slogdet
 from ._engine import DEFINITE
-from ._host import SUSPICIOUS, random_row, reduced
 from ._options import DirectSolverMatrixType as Kind
-from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverOptions, HybridMemoryModeOptions
 from ._pattern import Array
-from ._problem import SystemProblem
-from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
+from ._problem import SystemProblem, reduced
+from ._residual import PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
 from ._sides import Matrix, Side
 from ._systems import Answer, PatternChangedError
-
-_STEPS: Final = 10
-"""Steps of refinement when a solution is not good enough."""
 
 
 class CudssPlan(Closing):
@@ -69,7 +63,7 @@ class CudssPlan(Closing):
 
     library = "cuDSS"
 
-    _system: Any = None
+    _factors: Any = None
 
     def __init__(
         self, problem: SystemProblem, matrix: Matrix, place: Cuda, adapter: Adapter, config: CudssConfig, options: DirectSolverOptions,
@@ -78,65 +72,52 @@ class CudssPlan(Closing):
         self.problem, self.n, self.place, self.adapter = problem, matrix.n, place, adapter
         self.options, self.hybrid, self.blocking = options, hybrid, blocking
         self.factorized = self.shared = False
-        self.nbytes = 0
-        self.replaced = 0
-        """Number of pivots that the factorization replaced."""
         self._count = 0  # of factorizations
-        self._matrix = DeviceMatrix(problem, matrix, place, adapter, lease.order, transposed)
-        self._residual: Residual | None = None
         self._judgement: Judgement | None = None
         self._pending = False
         self._stale = False
         self._child: CudssPlan | None = None
-        self._random: Array | None = None
         self._turns = not hybrid and problem.kind is Kind.GENERAL and CudssSystem.may_transpose()
-        self._system = CudssSystem(matrix.n, problem.dtype.code, place, config, lease, memory)
+        self._factors = CudssFactors(
+            problem, matrix, place, adapter, config, options, lease, memory=memory, hybrid=hybrid, transposed=transposed
+        )
         self.graphs = Graphs(lease.order)
 
     # --- phases -----------------------------------------------------------------------------------------------------------------------
 
     def analyse(self, ptrs: Pointers, stream: int, host: Pointers | None) -> None:
         """Read the pattern and plan the factorization."""
-        system, matrix = self._system, self._matrix
-        system.unmatch()
         self._drop_child()
         self.factorized = self._pending = False
-        matrix.analyse(ptrs, stream, host)
-        if not matrix.nnz:
-            raise SingularSystemError("The matrix a has no entries, so it is singular.")
-        self._plan(ptrs, stream)
+        self._factors.analyse(ptrs, stream, host)
 
-    def _plan(self, ptrs: Pointers, stream: int) -> None:
-        """Plan the factorization of what the matrix is now."""
-        system, matrix = self._system, self._matrix
-        self._drop_residual()
-        system.describe(matrix, matrix.pointers(ptrs, stream))
-        (types, part), hermitian = matrix.judged_as, self.problem.kind in (Kind.HERMITIAN, Kind.HPD)
-        self._residual = Residual(
-            self.n, self.problem.dtype, types, hermitian, part, self.place, self.adapter, matrix.order
-        )
-        self._prepare(ANALYSIS, ptrs)
-        self.nbytes = system.data.memory().get("permanent_device_memory", 0)
+    @property
+    def nbytes(self) -> int:
+        """Bytes that cuDSS holds."""
+        return self._factors.nbytes  # type: ignore[no-any-return]
 
-    def _prepare(self, phase: int, ptrs: Pointers) -> None:
-        self._system.prepare(phase, ptrs[self.problem.sides[0].slot])
+    @property
+    def state(self) -> Any:
+        """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
+        return self._factors.state
 
     def accepts(self, ptrs: Pointers, stream: int, host: Pointers | None) -> bool:
         """Whether the matrix still has the pattern that was planned."""
         self._stale = True
-        return self._matrix.accepts(ptrs, stream, host)
+        accepted: bool = self._factors.matrix.accepts(ptrs, stream, host)
+        return accepted
 
     def factorize(self, ptrs: Pointers, stream: int, host: Pointers | None) -> str:
         """Factorize the present values; blocks, since whether it succeeded is known only then. Return what to warn of."""
         overdue = self._overdue(stream)
         self.factorized = False
-        if not self._matrix.accepts(ptrs, stream, host):
+        if not self._factors.matrix.accepts(ptrs, stream, host):
             raise PatternChangedError
         return self._factorize(ptrs, stream) or overdue
 
     def _factorize(self, ptrs: Pointers, stream: int) -> str:
         reason, cause = "", None
-        for found in self._attempts(ptrs, stream):
+        for found in self._factors.attempts(ptrs, stream):
             reason, cause = found
             if not reason:
                 break
@@ -145,82 +126,9 @@ class CudssPlan(Closing):
         self._succeed()
         return reason
 
-    def _attempts(self, ptrs: Pointers, stream: int) -> Iterator[tuple[str, Exception | None]]:
-        """Factorize, by stronger means each time; yield why that failed, if it did. After an error there are no factors."""
-        yield self._attempt(ptrs, stream)
-        for climb in (self._match, self._generalize):
-            if self.options.on_failure != "raise" and climb(ptrs, stream):
-                yield self._attempt(ptrs, stream, suspect=True)
-
     def _succeed(self) -> None:
         self._stale, self.factorized = False, True
         self._count += 1
-
-    def _attempt(self, ptrs: Pointers, stream: int, *, suspect: bool = False) -> tuple[str, Exception | None]:
-        """Factorize; where pivots were replaced, or that failed before, or a solution is large, the factors must prove themselves.
-
-        Return why that failed, if it did.
-        """
-        self._system.point(self._matrix.pointers(ptrs, stream))
-        self._prepare(FACTORIZATION, ptrs)
-        self.place.wait(stream)
-        error = self._system.data.scalar("info")
-        if error:
-            what = "not positive definite, or singular" if self.problem.kind in DEFINITE else "singular"
-            reason = f"The matrix a is {what}: cuDSS reports error {error} of the factorization."
-            return reason, SingularSystemError(reason)
-        self.replaced = self._system.data.scalar("npivots")
-        if not (self.replaced or suspect or self._may_be_singular(ptrs, stream)):
-            return "", None
-
-        def solve(b: Array, op: str) -> Array:
-            return self._solve_on_host(ptrs, b[:, None], op, stream)[:, 0]
-
-        # The factors of the transpose, which the condition needs, may be those of values before.
-        return disproof(self._whole(ptrs, stream), "cuDSS", self.replaced, solve, conditioned=False), None
-
-    def _may_be_singular(self, ptrs: Pointers, stream: int) -> bool:
-        """Whether a solution for random numbers is as large as one with a matrix that is singular but for rounding."""
-        assert self._residual is not None
-        if self._random is None:
-            self._random = random_row(self.n, self.problem.dtype.name)
-        target, owners = self._queue(ptrs, self._random, "N", stream, 0)
-        _, right, size, norm = self._residual.numbers(stream)[0]
-        self._pending = False
-        unit = EPS[self.problem.dtype.name] * norm
-        if unit * size * self.n**0.5 <= SUSPICIOUS * right:  # then the solution need not be fetched
-            return False
-        x = fetch(target, self.n, self.problem.dtype, stream)
-        owners.clear()
-        return not unit * abs(np.vdot(x, x)) ** 0.5 <= SUSPICIOUS * right  # NaN as well
-
-    def _whole(self, ptrs: Pointers, stream: int) -> Any:
-        """The matrix in host memory, with all its entries."""
-        pattern, data = self._matrix.on_host(ptrs, stream)
-        half = self.problem.kind is not Kind.GENERAL and self.problem.part is not Part.FULL
-        return whole(pattern, data, half, self.problem.kind in (Kind.HERMITIAN, Kind.HPD))
-
-    def _match(self, ptrs: Pointers, stream: int) -> bool:
-        """Plan anew with large elements on the diagonal; tell whether that could be done, and had not been done yet."""
-        system = self._system
-        if not system.may_match:
-            return False
-        try:
-            system.match()
-            self._prepare(ANALYSIS, ptrs)
-        except cudss.cuDSSError:  # not for this kind of matrix
-            system.unmatch()
-            for phase in (ANALYSIS, FACTORIZATION):
-                self._prepare(phase, ptrs)
-            return False
-        return True
-
-    def _generalize(self, ptrs: Pointers, stream: int) -> bool:
-        """Plan anew as for a general matrix, whose pivots are better; tell whether that could be done, and had not been done yet."""
-        if self.problem.kind in DEFINITE or not self._matrix.generalize(ptrs, stream):
-            return False
-        self._plan(ptrs, stream)
-        return True
 
     # --- solutions --------------------------------------------------------------------------------------------------------------------
 
@@ -262,19 +170,13 @@ class CudssPlan(Closing):
                 unpack(target, x_ptr + x_begin, stream)
             return answer
 
-        if op != "N" or conjugated or pack is not None or unpack is not None or self.hybrid or not self._system.repeats:
+        if op != "N" or conjugated or pack is not None or unpack is not None or self.hybrid or not self._factors.system.repeats:
             return run
 
         def queue(ptrs: Pointers, x_ptr: int) -> None:
-            self._run(ptrs, ptrs[slot] + b_begin, b_ld, x_ptr + x_begin, x_ld, count, self._matrix.order.stream)
+            self._factors.run(ptrs, ptrs[slot] + b_begin, b_ld, x_ptr + x_begin, x_ld, count, self._factors.matrix.order.stream)
 
-        return Repeatable(self, run, queue, slot + 1, count)
-
-    @property
-    def state(self) -> Any:
-        """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
-        made, residual = self._system.state, self._residual
-        return None if made is None or residual is None else (*made, residual.cells, residual.told, residual.scratch)
+        return Repeatable(self, run, queue, slot + 1, (count, b_ld, x_ld))
 
     def _answer_transposed(self, ptrs: Pointers, *where: int) -> Answer:
         """Solve with the transpose: with the factors that there are, if cuDSS can and does it well, else with its own.
@@ -306,7 +208,7 @@ class CudssPlan(Closing):
         self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, *, turned: bool = False
     ) -> Answer:
         """Solve as well as it can be done; return the judgement, if it could be waited for, and what to warn of."""
-        self._run(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
+        self._factors.run(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         answer = self.judged_now(count, stream)
         if answer is not None:
             return answer
@@ -315,7 +217,7 @@ class CudssPlan(Closing):
         if retry:
             judgement = self._solve(ptrs, b, b_ld, x, x_ld, count, stream, turned=turned)
         if judgement.refused and retry:  # the values may have changed since they were factorized
-            attempts = self._attempts(ptrs, stream)
+            attempts = self._factors.attempts(ptrs, stream)
             for reason, cause in islice(attempts, 1) if turned else attempts:  # the transpose by itself is what comes next then
                 self.factorized = cause is None and (not reason or self.options.on_failure == "warn")
                 if not reason:
@@ -325,18 +227,18 @@ class CudssPlan(Closing):
                         break
         if not judgement.refused:
             return judgement, doubt(judgement) if judgement.verdict is Verdict.DOUBTFUL else ""
-        reason = explain(judgement, self.replaced, "cuDSS")
+        reason = explain(judgement, self._factors.replaced, "cuDSS")
         if self.options.on_failure == "warn":
             return judgement, reason
         raise SingularSystemError(reason)
 
     def judged_now(self, count: int, stream: int) -> Answer | None:
         """Judge columns whose solution has been queued, if that is waited for; None: they are not good enough."""
-        residual = self._residual
+        residual = self._factors.residual
         assert residual is not None
         residual.count = count
         self._judgement, self._pending = None, True
-        if not (self.blocking or self.replaced or self._stale):
+        if not (self.blocking or self._factors.replaced or self._stale):
             return None, ""
         judgement = self._read(stream)
         if judgement.refused or (judgement.improvable and self.options.on_failure != "raise"):
@@ -348,32 +250,14 @@ class CudssPlan(Closing):
     ) -> Judgement:
         """Solve with refinement, and judge. Blocks."""
         refines = self.options.on_failure != "raise"
-        steps = self._system.settings.get("ir_num_steps")
-        steps = max(steps, _STEPS) if refines else steps
-        self._run(ptrs, b, b_ld, x, x_ld, count, stream, steps, turned=turned)
+        steps = self._factors.system.settings.get("ir_num_steps")
+        steps = max(steps, STEPS) if refines else steps
+        self._factors.run(ptrs, b, b_ld, x, x_ld, count, stream, steps, turned=turned)
         return self._read(stream)
 
-    def _run(
-        self, ptrs: Pointers, b: int, b_ld: int, x: int, x_ld: int, count: int, stream: int, steps: int | None = None,
-        *, turned: bool = False,
-    ) -> None:  # fmt: skip
-        """Solve and compute the residual, without waiting; `turned` with the transpose."""
-        read = self._matrix.pointers(ptrs, stream)
-        self._system.point(read)
-        each = self.problem.dtype.itemsize if self.hybrid else 0
-        residual = self._residual
-        assert residual is not None
-        if turned:
-            with self._system.transposing():
-                self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
-            residual.launch_transposed(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
-        else:
-            self._system.solve((x, x_ld), (b, b_ld), count, each=each, steps=steps)
-            residual.launch(self._matrix.judged(ptrs, read), x, x_ld, b, b_ld, count, stream)
-
     def _read(self, stream: int) -> Judgement:
-        assert self._residual is not None
-        self._judgement, self._pending = self._residual.read(stream), False
+        assert self._factors.residual is not None
+        self._judgement, self._pending = self._factors.residual.read(stream), False
         return self._judgement
 
     def judged(self, stream: int) -> Judgement | None:
@@ -387,16 +271,16 @@ class CudssPlan(Closing):
         children = [] if self._child is None else [self._child]
         for plan in (self, *children):
             if plan._pending and (judgement := plan._read(stream)).refused:
-                return f"An earlier solution, which was not waited for, is not good. {explain(judgement, plan.replaced, 'cuDSS')}"
+                return f"An earlier solution, which was not waited for, is not good. {explain(judgement, plan._factors.replaced, 'cuDSS')}"
         return ""
 
     def _transposed(self, ptrs: Pointers, stream: int) -> CudssPlan:
         """The plan of the transpose, factorized for the present factorization."""
         child = self._child
         if child is None:
-            system, problem = self._system, self.problem
+            system, problem = self._factors.system, self.problem
             child = CudssPlan(
-                problem, self._matrix.matrix, self.place, self.adapter, system.settings, self.options, system.lease,
+                problem, self._factors.matrix.matrix, self.place, self.adapter, system.settings, self.options, system.lease,
                 memory=system.memory, hybrid=self.hybrid, blocking=self.blocking, transposed=True,
             )  # fmt: skip
             try:
@@ -416,11 +300,6 @@ class CudssPlan(Closing):
         if child is not None:
             child.close()
 
-    def _drop_residual(self) -> None:
-        residual, self._residual = self._residual, None
-        if residual is not None:
-            residual.close()
-
     # --- what can be asked ------------------------------------------------------------------------------------------------------------
 
     def info(self, name: str, ptrs: Pointers, stream: int) -> Any:
@@ -428,58 +307,45 @@ class CudssPlan(Closing):
         if name == "condition":
             return self._condition(ptrs, stream)
         if name == "logdet":
-            return slogdet(self._whole(ptrs, stream))
+            return slogdet(self._factors.whole(ptrs, stream))
         if name == "inertia":
             return self._inertia(ptrs, stream)
-        return self._system.info(name, self.problem.dtype)
+        return self._factors.system.info(name, self.problem.dtype)
 
     def _inertia(self, ptrs: Pointers, stream: int) -> Any:
         """What cuDSS counts; it was seen to answer (0, 0) where there was matching, and then the CPU counts."""
         if self.problem.kind in DEFINITE:
             return [self.n, 0]
-        found = self._system.info("inertia", self.problem.dtype)
+        found = self._factors.system.info("inertia", self.problem.dtype)
         if found.sum() == self.n:
             return found
         if not mkl_pardiso.present():
             raise NotImplementedError("cuDSS does not tell the inertia of this matrix. Install MKL (pip install mkl).")
         from ._pardiso import inertia
 
-        return inertia(self._whole(ptrs, stream), available_threads())
+        return inertia(self._factors.whole(ptrs, stream), available_threads())
 
     def _condition(self, ptrs: Pointers, stream: int) -> float:
-        norm, kept = float(abs(self._whole(ptrs, stream)).sum(axis=0).max()), self.judged(stream)
+        norm, kept = float(abs(self._factors.whole(ptrs, stream)).sum(axis=0).max()), self.judged(stream)
         found = estimate(norm, self.n, self.problem.dtype.name, lambda b, op: self._solve_on_host(ptrs, b, op, stream))
         self._judgement = kept
         return found
 
     def _solve_on_host(self, ptrs: Pointers, b: Array, op: str, stream: int) -> Array:
-        """Solve for columns in host memory, with refinement."""
+        """Solve for a vector in host memory, with refinement."""
         op, conjugated = self._reduced(op)
-        rows = np.ascontiguousarray(b.T.conj() if conjugated else b.T, self.problem.dtype.name).reshape(-1, self.n)
-        target, owners = self._queue(ptrs, rows, op, stream, 0 if self.options.on_failure == "raise" else _STEPS)
-        x = fetch(target, rows.size, self.problem.dtype, stream).reshape(rows.shape)
-        owners.clear()
-        return (x.conj() if conjugated else x).T.reshape(b.shape)
-
-    def _queue(self, ptrs: Pointers, rows: Array, op: str, stream: int, steps: int) -> tuple[int, list[Any]]:
-        """Solve for columns that are rows of an array in host memory; return where the solution will be, and the owners of the memory."""
-        memory = [self.adapter.allocate(max(1, rows.nbytes), self.place.device_id, stream) for _ in range(2)]
-        (source, _), (target, _) = memory
-        upload(rows.ctypes.data, source, rows.nbytes, stream)
+        row = np.ascontiguousarray(b.conj() if conjugated else b, self.problem.dtype.name)[None]
         turned = op != "N" and self._turns
         plan = self if op == "N" or turned else self._transposed(ptrs, stream)
-        plan._run(ptrs, source, self.n, target, self.n, len(rows), stream, steps, turned=turned)
-        plan._pending = False
-        return target, memory
+        x: Array = plan._factors.solve_rows(ptrs, row, stream, turned=turned)[0]
+        return x.conj() if conjugated else x
 
     # --- the end ----------------------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Queue everything for destruction, and give the handle back."""
-        if self._system is None:
+        if self._factors is None:
             return
         self.graphs.clear()
         self._drop_child()
-        self._matrix.close()
-        self._drop_residual()
-        self._system.close()
+        self._factors.close()

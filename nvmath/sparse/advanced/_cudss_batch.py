@@ -13,9 +13,8 @@ from ...bindings import cudss
 from ._cudss import CudssPlan
 from ._cudss_handle import Lease
 from ._cudss_together import Together
-from ._host import reduced
 from ._order import Order
-from ._problem import SystemProblem
+from ._problem import SystemProblem, reduced
 from ._residual import Judgement, SingularSystemError, Verdict, doubt, explain, worst
 from ._sides import Matrix
 from ._systems import Answer, PatternChangedError, SystemsPlan

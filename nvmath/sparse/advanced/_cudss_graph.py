@@ -20,11 +20,15 @@ from ._systems import Answer
 _THREAD_LOCAL: Final = 1
 """What cannot be captured is an error, in this thread only."""
 _MOST: Final = 8
+_IDLE: Final = 64
+"""How many solutions later a graph may make room for another."""
 _REMEMBERED: Final = 64
+_FAILURES: Final = 3
+"""After so many captures that failed none is tried any more: for such a system cuDSS waits in between."""
 
 
 class Graphs:
-    """Graphs of solutions, by the addresses that they read and write.
+    """Graphs of solutions, by the addresses that they read and write, and how columns lie there.
 
     Parameters
     ----------
@@ -32,34 +36,52 @@ class Graphs:
         The order of the calls of the solver.
     """
 
-    __slots__ = ("_seen", "_state", "_works", "made", "order")
+    __slots__ = ("_failures", "_seen", "_state", "_turn", "_used", "made", "order")
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self._works = True
+        self._failures = self._turn = 0
         self._state: Any = None
         self._seen: set[Any] = set()
         self.made: dict[Any, int] = {}
         """What can be launched."""
+        self._used: dict[Any, int] = {}  # when that was done last
 
     def find(self, state: Any, key: Any) -> int:
         """Return the graph for some addresses, ready to be launched, or 0; those of another state are dropped."""
         if state != self._state:
             self.clear()
             self._state = state
-        return self.made.get(key, 0)
+        self._turn += 1
+        found = self.made.get(key, 0)
+        if found:
+            self._used[key] = self._turn
+        return found
 
     def keep(self, state: Any, key: Any, work: Callable[[], object]) -> None:
         """Capture what has just been done for some addresses, when it is done for the second time."""
-        if not self._works or self.find(state, key) or len(self.made) == _MOST:
+        if self._failures == _FAILURES or self.find(state, key):
             return
         if key in self._seen:
-            self._capture(key, work)
-        elif len(self._seen) < _REMEMBERED:
+            if self._has_room():
+                self._capture(key, work)
+        else:
+            if len(self._seen) == _REMEMBERED:
+                self._seen.clear()
             self._seen.add(key)
+
+    def _has_room(self) -> bool:
+        if len(self.made) < _MOST:
+            return True
+        oldest = min(self._used, key=self._used.__getitem__)
+        if self._turn - self._used[oldest] <= _IDLE:  # they take turns
+            return False
+        self._drop(oldest)
+        return True
 
     def _capture(self, key: Any, work: Callable[[], object]) -> None:
         graph = 0
+        self.order.mark()
         try:
             driver.stream_begin_capture(self.order.stream, _THREAD_LOCAL)
             try:
@@ -67,18 +89,22 @@ class Graphs:
             finally:
                 graph = driver.stream_end_capture(self.order.stream)
             self.made[key] = driver.graph_instantiate_with_flags(graph, 0)
-        except (driver.CudaError, cudss.cuDSSError):  # for this system cuDSS waits in between
-            self._works = False
+            self._used[key], self._failures = self._turn, 0
+        except (driver.CudaError, cudss.cuDSSError):
+            self._failures += 1
         finally:
             if graph:
                 driver.graph_destroy(graph)
 
     def clear(self) -> None:
         """Drop all graphs, behind the last call."""
-        for executable in self.made.values():
-            self.order.discard(driver.graph_exec_destroy, executable)
-        self.made.clear()
+        for key in list(self.made):
+            self._drop(key)
         self._seen.clear()
+
+    def _drop(self, key: Any) -> None:
+        del self._used[key]
+        self.order.discard(driver.graph_exec_destroy, self.made.pop(key))
 
 
 class Repeatable:
@@ -94,14 +120,15 @@ class Repeatable:
         Queues no more than that, for addresses of the operands and of the result.
     slots : int
         How many of the addresses are read.
-    columns : int
-        Number of columns.
+    columns : tuple of int
+        Number of columns, and their leading dimensions in b and in x.
     """
 
     __slots__ = ("_columns", "_graphs", "_plan", "_queue", "_run", "_slots")
 
     def __init__(
-        self, plan: Any, run: Callable[[Pointers, int, int], Answer], queue: Callable[[Pointers, int], None], slots: int, columns: int
+        self, plan: Any, run: Callable[[Pointers, int, int], Answer], queue: Callable[[Pointers, int], None], slots: int,
+        columns: tuple[int, int, int],
     ) -> None:  # fmt: skip
         self._plan, self._run, self._queue, self._slots, self._columns = plan, run, queue, slots, columns
         self._graphs: Graphs = plan.graphs
@@ -119,7 +146,7 @@ class Repeatable:
             return None
         with self._graphs.order.directly(stream):
             driver.graph_launch(executable, stream)
-            return self._plan.judged_now(self._columns, stream)  # type: ignore[no-any-return]
+            return self._plan.judged_now(self._columns[0], stream)  # type: ignore[no-any-return]
 
     def keep(self, ptrs: Pointers, x_ptr: int, answer: Answer) -> None:
         """Note a solution, on the stream of the solver."""
@@ -128,4 +155,4 @@ class Repeatable:
             self._graphs.keep(state, self._key(ptrs, x_ptr), lambda: self._queue(ptrs, x_ptr))
 
     def _key(self, ptrs: Pointers, x_ptr: int) -> Any:
-        return (*ptrs[: self._slots], x_ptr, self._columns)
+        return (*ptrs[: self._slots], x_ptr, *self._columns)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._core.kernels_host import viewer
 from ...bindings import mkl_pardiso
-from ._condition import disproof, estimate, structural_text
+from ._condition import SUSPICIOUS, disproof, estimate, random_row, structural_text
 from ._determinant import slogdet
 from ._dominance import Dominance
 from ._engine import DEFINITE, Engine
@@ -20,7 +20,7 @@ from ._options import DirectSolverMatrixType as Kind
 from ._options import DirectSolverMatrixViewType as Part
 from ._options import DirectSolverOptions
 from ._pattern import Array, Assembly
-from ._problem import SystemProblem
+from ._problem import SystemProblem, reduced
 from ._residual import EPS, PERFECT, Judgement, SingularSystemError, Verdict, doubt, explain
 from ._sides import Matrix, Side
 from ._systems import PatternChangedError
@@ -29,8 +29,6 @@ _STEPS: Final = 10
 """Steps of refinement when a solution is not good enough."""
 _ELEMENTS_FOR_SUPERLU: Final = 5_000_000
 """With more elements in the factors SuperLU would take too long as the last resort."""
-SUSPICIOUS: Final = 0.01
-"""Of a condition number, times the rounding unit: from here on it is looked at closely."""
 _ENTRIES_FOR_A_GUESS: Final = 20_000
 """Below, it takes about as long to look for a definite matrix as it saves."""
 _GUESS: Final = -1
@@ -368,18 +366,3 @@ class HostPlan:
         """Give up what the library holds."""
         self._engine.close()
         self.factorized = False
-
-
-def random_row(n: int, dtype: str) -> Array:
-    """Numbers of the same sizes for every matrix; not signs, which may have nothing of the null space of a small one."""
-    return np.random.default_rng(0).uniform(-1, 1, n).astype(dtype)[None]
-
-
-def reduced(kind: Kind, real: bool, op: str) -> tuple[str, bool]:
-    """Say which operation of a library, on numbers or on their conjugates, solves with op(a): only general matrices need transposes."""
-    if op == "N" or (real and kind is not Kind.GENERAL):
-        return "N", False
-    if kind is Kind.GENERAL:
-        return "T" if real else op, False
-    hermitian = kind in (Kind.HERMITIAN, Kind.HPD)
-    return "N", hermitian == (op == "T")

@@ -77,7 +77,7 @@ def _solve(key: Any, solver: DirectSolver, operands: tuple[Any, ...] | None, str
         raise
     if solver._stack is None:  # the cache has not counted it yet
         solver._nbytes = solver._plan_object.nbytes
-        if isinstance(solver._place, Cuda):
+        if key is not None and isinstance(solver._place, Cuda):
             plan_cache.make_room(driver.device_total_mem(driver.device_get(solver._place.device_id)) // _SHARE)
     solver._forget()
     plan_cache.give(key, solver)

@@ -23,6 +23,8 @@ _NON_BLOCKING: Final = 1
 _NO_TIMING: Final = 2
 _DEFAULT: Final = 0
 _CAPTURE_IMPLICIT: Final = 906
+_stranded: Final[list[object]] = []
+"""What could not be waited for, and may be in use until the process ends."""
 
 
 class Order:
@@ -90,6 +92,11 @@ class Order:
                 self._place.wait(self._at)
                 self._open = False
 
+    def mark(self) -> None:
+        """Let what is discarded wait for what has been queued up to here, and not for the stream, which is about to be captured."""
+        driver.event_record(self._end, self._at)
+        self._open = False
+
     @contextmanager
     def now(self) -> Iterator[tuple[int, ...]]:
         """A call that is given no stream, on the current one: that of the last call may have been destroyed."""
@@ -108,8 +115,10 @@ class Order:
                     driver.stream_synchronize(self._at)
                 else:  # to wait for the default stream itself would end captures on streams that it waits for
                     driver.event_synchronize(self._end)
-            finally:
-                destroy(handle)
+            except driver.CudaError:
+                _stranded.append(what)
+                raise
+            destroy(handle)
 
     def __del__(self) -> None:
         made_by = ((_destroy_event, self._begin), (_destroy_event, self._end), (_destroy_stream, self.stream))

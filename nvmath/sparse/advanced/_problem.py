@@ -168,3 +168,13 @@ def differences(old: SystemProblem, new: SystemProblem) -> str:
     if sizes[0] != sizes[1]:
         rows.append(f"numbers of equations: expected {sizes[0]}, given {sizes[1]}")
     return "; ".join(rows)
+
+
+def reduced(kind: Kind, real: bool, op: str) -> tuple[str, bool]:
+    """Say which operation of a library, on numbers or on their conjugates, solves with op(a): only general matrices need transposes."""
+    if op == "N" or (real and kind is not Kind.GENERAL):
+        return "N", False
+    if kind is Kind.GENERAL:
+        return "T" if real else op, False
+    hermitian = kind in (Kind.HERMITIAN, Kind.HPD)
+    return "N", hermitian == (op == "T")

@@ -8,23 +8,24 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import RLock, Thread
 from typing import Any, Final
 from weakref import finalize
 
 from ..._core.fork import children
 from ..._core.options import available_threads
 
-_MOST: Final = 4
-"""Threads in which factors are made; they remain, and so does what malloc keeps for each of them."""
+_LEAST: Final = 2
+"""As many threads there may be in any case, so that nobody has to wait for a single long factorization."""
 
 
 class _Maker:
     """A thread, and the tasks that it does one after the other. Finalizers may give it some at any time: a queue takes no lock."""
 
     def __init__(self, name: str) -> None:
+        self.under_way = 0
+        """How many callers wait."""
         self._tasks: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._alive: dict[int, list[Any]] = {}  # the thread's own
         Thread(target=self._work, name=name, daemon=True).start()
@@ -70,26 +71,38 @@ class _Maker:
 
 
 class _Makers:
-    """The makers of this process, which take turns."""
+    """The makers of this process: as many as have been busy at once, up to the number of threads that there may be."""
 
     def __init__(self) -> None:
         self._after_fork()
+        self.ended = False
         children.inherited.add(self)
         atexit.register(self._end)
 
     def _after_fork(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # a signal handler may solve as well
         self._all: list[_Maker] = []
-        self._turns = count()
 
-    def next(self) -> _Maker:
-        """The maker whose turn it is."""
+    def make(self, function: Callable[[], Any], factors: Factors) -> None:
+        """Call a function in the thread that has least to do, and let `factors` hold what it returns."""
         with self._lock:
-            if not self._all:
-                self._all = [_Maker(f"nvmath-superlu-{i}") for i in range(min(_MOST, available_threads()))]
-            return self._all[next(self._turns) % len(self._all)]
+            least = min(self._all, key=lambda maker: maker.under_way, default=None)
+            if least is None or (least.under_way and len(self._all) < max(_LEAST, available_threads())):
+                least = _Maker(f"nvmath-superlu-{len(self._all)}")
+                self._all.append(least)
+            least.under_way += 1
+        try:
+            held = factors.held
+            finalize(factors, least.drop, held).atexit = False
+            error = least.start(function, held).get()
+        finally:
+            with self._lock:
+                least.under_way -= 1
+        if error is not None:
+            raise error
 
     def _end(self) -> None:
+        self.ended = True
         for maker in self._all:
             maker.end()
 
@@ -107,14 +120,18 @@ class Factors:
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self._held: list[Any] = []
-        maker = _makers.next()
-        finalize(self, maker.drop, self._held).atexit = False
-        error = maker.start(make, self._held).get()
-        if error is not None:
-            raise error
+        self.held: list[Any] = []
+        _makers.make(make, self)
 
     @property
     def lu(self) -> Any:
-        """The object of SciPy; nobody may keep it."""
-        return self._held[0]
+        """The object of SciPy; nobody may keep it.
+
+        Raises
+        ------
+        RuntimeError
+            The process is ending.
+        """
+        if _makers.ended:
+            raise RuntimeError("The factors of SuperLU are gone, since the process is ending.")
+        return self.held[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import random
+from array import array as integers
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -157,6 +159,8 @@ def test_products_of_a_matrix_with_itself_take_two_transpositions_of_complex_num
         ({"trans_a_array": [111, 55]}, "trans_a_array must be 111, 112 or 113, got 55"),
         ({"m_array": np.array([2, -1], np.int32)}, "m_array must be 0 or more, got -1"),
         ({"lda_array": [3, 2]}, "lda_array must be 3 or more in group 1, got 2"),
+        ({"lda_array": (ctypes.c_int * 2)(3, 2)}, "lda_array must be 3 or more in group 1, got 2"),
+        ({"lda_array": integers("i", [3, 2])}, "lda_array must be 3 or more in group 1, got 2"),
         ({"trans_b_array": [111, 112]}, "ldb_array must be 3 or more in group 1, got 2"),
         ({"ldc_array": [2, 1]}, "ldc_array must be 2 or more in group 1, got 1"),
         ({"group_size": [1, -1]}, "group_size must be 0 or more, got -1"),
@@ -185,6 +189,27 @@ def test_each_group_of_a_batch_is_checked(changed: dict[str, Any], refused: str)
         else:
             blas.dgemm_batch(**given)
     assert bool(calls) == (not refused)
+
+
+def test_a_count_that_is_no_integer_is_refused_as_everywhere() -> None:
+    with pytest.raises(TypeError, match="'group_count' must be an int"):
+        blas.dgemm_batch(101, *[[111]] * 2, *[[2]] * 3, [1.0], [64], [2], [64], [2], [0.0], [64], [2], 1.0, [1])
+
+
+@pytest.mark.parametrize("order", [101, 102])
+@pytest.mark.parametrize(("m", "n"), [(0, 3), (2, 0), (0, 0)])
+def test_mkl_wants_room_between_results_that_have_no_elements(capfd: Any, order: int, m: int, n: int) -> None:
+    if "mkl" not in str(_load.find_library("blas")):
+        pytest.skip("CBLAS is not that of MKL")
+    for stride in range(20):
+        with suppress(ValueError):
+            blas.dgemm_batch_strided(
+                order=order, trans_a=111, trans_b=111, m=m, n=n, k=4, alpha=1.0, a=np.ones(99), lda=5, stridea=25, b=np.ones(99), ldb=5,
+                strideb=25, beta=0.0, c=np.zeros(70), ldc=5, stridec=stride, batch_size=2,
+            )  # fmt: skip
+        printed = capfd.readouterr()
+        assert "ERROR" not in printed.out + printed.err
+        assert "incorrect" not in printed.out + printed.err
 
 
 @pytest.mark.parametrize("order", [101, 102])
