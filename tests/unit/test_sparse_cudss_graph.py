@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -161,6 +162,32 @@ def test_results_that_come_again_after_many_that_did_not_have_a_graph() -> None:
         for _ in range(3):
             assert_right(a, solver.into(kept[-1]), b)
         assert (GRAPHS.captured, GRAPHS.launched) == (1, 2)
+
+
+def test_nothing_is_captured_where_there_are_threads_of_others() -> None:
+    """One that waits for the device would get an error."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    with again() as (_, solver, a, b):
+        x = np.empty_like(b)
+        other.start()
+        try:
+            for _ in range(4):
+                assert_right(a, solver.into(x), b)
+            assert GRAPHS.captured == 0
+        finally:
+            end.set()
+            other.join()
+        ours = threading.Thread(target=end.wait, name="nvmath-something")
+        end.clear()
+        ours.start()
+        try:
+            for _ in range(3):
+                assert_right(a, solver.into(x), b)
+            assert (GRAPHS.captured, GRAPHS.launched) == (1, 2)
+        finally:
+            end.set()
+            ours.join()
 
 
 def test_one_capture_that_fails_is_not_the_last() -> None:

@@ -96,11 +96,6 @@ class CudssPlan(Closing):
         """Bytes that cuDSS holds."""
         return self._factors.nbytes  # type: ignore[no-any-return]
 
-    @property
-    def state(self) -> Any:
-        """Compares equal as long as a solution that was captured may be done again; None if none may be captured."""
-        return self._factors.state
-
     def accepts(self, ptrs: Pointers, stream: int, host: Pointers | None) -> bool:
         """Whether the matrix still has the pattern that was planned."""
         self._stale = True
@@ -176,7 +171,7 @@ class CudssPlan(Closing):
         def queue(ptrs: Pointers, x_ptr: int) -> None:
             self._factors.run(ptrs, ptrs[slot] + b_begin, b_ld, x_ptr + x_begin, x_ld, count, self._factors.matrix.order.stream)
 
-        return Repeatable(self, run, queue, slot + 1, (count, b_ld, x_ld))
+        return Repeatable(self, self._factors, run, queue, slot + 1, (count, b_ld, x_ld))
 
     def _answer_transposed(self, ptrs: Pointers, *where: int) -> Answer:
         """Solve with the transpose: with the factors that there are, if cuDSS can and does it well, else with its own.

@@ -4,21 +4,27 @@ cuDSS queues up to twenty kernels for a solution, which takes the host 30 to 70 
 use where the addresses of operands and result come again, as in loops: array packages give out first what was given back last. It is
 used only as long as nothing but solutions of the same kind was done with the handle of cuDSS, since other phases may take other memory; and
 every solution is judged, whoever queued it.
+
+While something is captured, a thread that waits for the whole device gets an error (900, seen with driver 580). So nothing is captured
+where there are threads of others.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
 from ...bindings import _cuda as driver
 from ...bindings import cudss
 from ._cuda_matrix import Pointers
+from ._cudss_factors import CudssFactors
 from ._order import Order
 from ._systems import Answer
 
 _THREAD_LOCAL: Final = 1
 """What cannot be captured is an error, in this thread only."""
+_OURS: Final = "nvmath-"
 _MOST: Final = 8
 _IDLE: Final = 64
 """How many solutions later a graph may make room for another."""
@@ -63,7 +69,7 @@ class Graphs:
         if self._failures == _FAILURES or self.find(state, key):
             return
         if key in self._seen:
-            if self._has_room():
+            if _are_alone() and self._has_room():
                 self._capture(key, work)
         else:
             if len(self._seen) == _REMEMBERED:
@@ -107,6 +113,12 @@ class Graphs:
         self.order.discard(driver.graph_exec_destroy, self.made.pop(key))
 
 
+def _are_alone() -> bool:
+    """Whether this is the only Python thread, but for those that do work of ours."""
+    current = threading.current_thread()
+    return all(thread is current or thread.name.startswith(_OURS) for thread in threading.enumerate())
+
+
 class Repeatable:
     """A solution for one right-hand side, which may be done again by a graph.
 
@@ -114,6 +126,8 @@ class Repeatable:
     ----------
     plan : CudssPlan
         The plan of the system.
+    factors : CudssFactors
+        Its factors.
     run : callable
         Solves for addresses of the operands, the result and the stream, and judges as :class:`CudssPlan` does.
     queue : callable
@@ -124,13 +138,14 @@ class Repeatable:
         Number of columns, and their leading dimensions in b and in x.
     """
 
-    __slots__ = ("_columns", "_graphs", "_plan", "_queue", "_run", "_slots")
+    __slots__ = ("_columns", "_factors", "_graphs", "_plan", "_queue", "_run", "_slots")
 
     def __init__(
-        self, plan: Any, run: Callable[[Pointers, int, int], Answer], queue: Callable[[Pointers, int], None], slots: int,
-        columns: tuple[int, int, int],
+        self, plan: Any, factors: CudssFactors, run: Callable[[Pointers, int, int], Answer], queue: Callable[[Pointers, int], None],
+        slots: int, columns: tuple[int, int, int],
     ) -> None:  # fmt: skip
-        self._plan, self._run, self._queue, self._slots, self._columns = plan, run, queue, slots, columns
+        self._plan, self._factors, self._run, self._queue = plan, factors, run, queue
+        self._slots, self._columns = slots, columns
         self._graphs: Graphs = plan.graphs
 
     def __call__(self, ptrs: Pointers, x_ptr: int, stream: int) -> Answer:
@@ -141,7 +156,7 @@ class Repeatable:
         """Solve by a graph on the stream of the caller; None where there is none, or the solution is not good enough."""
         if not self._graphs.made:
             return None
-        executable = self._graphs.find(self._plan.state, self._key(ptrs, x_ptr))
+        executable = self._graphs.find(self._factors.state, self._key(ptrs, x_ptr))
         if not executable:
             return None
         with self._graphs.order.directly(stream):
@@ -150,7 +165,7 @@ class Repeatable:
 
     def keep(self, ptrs: Pointers, x_ptr: int, answer: Answer) -> None:
         """Note a solution, on the stream of the solver."""
-        state = self._plan.state
+        state = self._factors.state
         if state is not None and (answer[0] is None or not answer[0].refused):
             self._graphs.keep(state, self._key(ptrs, x_ptr), lambda: self._queue(ptrs, x_ptr))
 

@@ -137,7 +137,7 @@ class HostPlan:
     def _is_definite(self, dominance: Dominance, data: Array) -> bool:
         """Whether a matrix of which nothing was said is positive definite, and no setting asks for pivots or matching."""
         asked = not self._engine.config.is_default("matching_algorithm", "pivot_type", "pivot_eps")
-        return not asked and dominance(self._judge.values(data))
+        return not asked and dominance(self._judge.pattern.values(data))
 
     def accepts(self, ptrs: tuple[int, ...]) -> bool:
         """Whether the matrix still has the pattern that was planned."""

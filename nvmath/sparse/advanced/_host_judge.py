@@ -49,10 +49,6 @@ class HostJudge:
         self._norm: float | None = None  # of the values that were looked at, when they were first judged by
         self._sizes: dict[bool, tuple[Array, Array]] = {}
 
-    def values(self, data: Array) -> Array:
-        """The entries, from the caller's values."""
-        return self.pattern.values(data)
-
     def whole(self, data: Array) -> Any:
         """The matrix as a SciPy matrix with all its entries."""
         return whole(self.pattern, data, self._product.half, self._product.hermitian)
@@ -67,7 +63,7 @@ class HostJudge:
         ValueError
             The diagonal of a Hermitian matrix is not real.
         """
-        values = self.values(data)
+        values = self.pattern.values(data)
         sizes = np.abs(values)
         self.largest = float(np.maximum.reduce(sizes))
         if not isfinite(self.largest) and not np.isfinite(values).all():
@@ -89,10 +85,11 @@ class HostJudge:
 
     def judge(self, data: Array, b: Array, x: Array, op: str) -> Judgement:
         """Judge solutions of ``op(a) x = b``, which are rows of contiguous arrays (k, n)."""
-        product, values = self._product, self.values(data)
+        product, values = self._product, self.pattern.values(data)
+        x, b = (x[0], b[0]) if len(b) == 1 else (x.T, b.T)
         if self.uneven:
-            return judge_by_rows(lambda v: product(values, v, op), self._sizes_of(data, op), columns(x), columns(b))
-        return judge(lambda v: product(values, v, op), lambda: self._norm_of(values), columns(x), columns(b))
+            return judge_by_rows(lambda v: product(values, v, op), self._sizes_of(data, op), x, b)
+        return judge(lambda v: product(values, v, op), lambda: self._norm_of(values), x, b)
 
     def refine(self, solve: Solve, data: Array, b: Array, x: Array, op: str, judgement: Judgement) -> Judgement:
         """Correct solutions as long as that makes them better.
@@ -109,7 +106,8 @@ class HostJudge:
         better = np.empty_like(x)
         for _ in range(_STEPS):
             with np.errstate(all="ignore"):
-                rest = columns(b) - self._product(self.values(data), columns(x), op)
+                one = len(b) == 1
+                rest = (b[0] if one else b.T) - self._product(self.pattern.values(data), x[0] if one else x.T, op)
                 solve(np.ascontiguousarray(rest.T).reshape(b.shape), better)
                 better += x
             found = self.judge(data, b, better, op)
@@ -133,9 +131,3 @@ class HostJudge:
             matrix = self.whole(data)
             self._sizes[transposed] = sizes_of(matrix.T.tocsr() if transposed else matrix)
         return self._sizes[transposed]
-
-
-def columns(rows: Array) -> Array:
-    """One vector, or the columns of an array (n, k), of which the rows lie in memory."""
-    found: Array = rows[0] if len(rows) == 1 else rows.T
-    return found
