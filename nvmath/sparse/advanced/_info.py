@@ -106,6 +106,9 @@ class DirectSolverPlanInfo(_Info):
 class DirectSolverFactorizationInfo(_Info):
     """What is known after :meth:`DirectSolver.factorize`; every property returns a new array or number.
 
+    `condition`, `logdet` and, where a library does not count it, `inertia` are found when they are asked for, from the values that the
+    matrix has then: after a change of values call :meth:`DirectSolver.factorize` first.
+
     Raises
     ------
     RuntimeError
