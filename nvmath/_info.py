@@ -43,6 +43,12 @@ SERVICES: Final = (
     ("every operation on a GPU", "cuda", "", ""),
 )
 
+# Operation, variable that names another library for it, the row of that.
+_NAMED: Final = {
+    "matmul, contractions on the CPU": ("NVMATH_BLAS_CPU_LIBRARY", "blas"),
+    "dense solver on the CPU": ("NVMATH_LAPACK_CPU_LIBRARY", "lapack"),
+}
+
 _PIP: Final = "pip install "
 _WIDTH: Final = max(len(operation) for operation, _, _, _ in SERVICES)
 
@@ -104,6 +110,8 @@ def _service(operation: str, library: str, package: str, install: str, rows: dic
     if package:
         answer["version"] = _version(package)
         return answer | {"install": "" if answer["version"] else install}
+    variable, other = _NAMED.get(operation, ("", ""))
+    library = other if os.environ.get(variable) else library
     row = rows[library]
     try:
         opened = _load.open_library(library, operation)

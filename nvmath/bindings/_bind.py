@@ -91,6 +91,12 @@ class _Tables:
         return {row.c_name for row in self._index(self._text("_SPECIAL"))}
 
 
+def _is_public(value: object) -> bool:
+    """Whether a function or a class belongs to a public module of ours: what else a module imports is no name of it."""
+    first, *rest = (getattr(value, "__module__", None) or "").split(".")
+    return first == "nvmath" and not any(part.startswith("_") for part in rest)
+
+
 class Bindings:
     """One library, or a part of it, in one module.
 
@@ -201,7 +207,9 @@ class Bindings:
     def names(self) -> list[str]:
         """What ``dir(module)`` lists."""
         tables = (self.tables.rows.names(), self.tables.enums, self.tables.records, self.tables.dtypes)
-        return sorted({name for table in tables for name in table if not name.startswith("_")} | set(self._namespace))
+        found = {name for table in tables for name in table if not name.startswith("_")}
+        found |= {name for name, value in self._namespace.items() if name.startswith("__") or _is_public(value)}
+        return sorted(found)
 
     def rows(self) -> list[_rows.Row]:
         """Every row, parsed (for checks and documentation)."""

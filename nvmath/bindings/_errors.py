@@ -60,10 +60,12 @@ def library_not_found(
 
 
 def function_not_found(
-    function: str, library: str, title: str, version: str, path: str, needed: str = "", install: str = ""
+    function: str, library: str, title: str, version: str, path: str, needed: str = "", install: str = "", other: str = ""
 ) -> FunctionNotFoundError:
     """The error for a missing symbol; only where it is known which versions have it, another one is recommended."""
     lines = [f"{function} is not in {title} {version}".rstrip() + f" ({path})"]
+    if other:
+        lines.append(f"  but {other} is, the same function for integers of {64 if other.endswith('_64') else 32} bits")
     if needed:
         lines += [f"  versions that have it: {needed}", f"  install one of them with: {install}"]
     return FunctionNotFoundError("\n".join(lines), library, function)

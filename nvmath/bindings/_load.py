@@ -80,7 +80,10 @@ class Library:
     def missing(self, c_name: str, needed: str = "") -> FunctionNotFoundError:
         """The error for a symbol that is not there; `needed` says which versions have it."""
         install = LIBRARIES[self.name].install if self.name in LIBRARIES else ""
-        return function_not_found(c_name, self.name, self.title, self.version, self.path, needed, install)
+        other = f"{c_name}_64"  # or the other way round: the same function with integers of the other size
+        other = c_name.removesuffix("_64") if c_name.endswith("_64") else other
+        known = other if self.address(other) is not None else ""
+        return function_not_found(c_name, self.name, self.title, self.version, self.path, needed, install, known)
 
     def __repr__(self) -> str:
         return f"<{self.title} {self.version} at {self.path}>"

@@ -36,7 +36,7 @@ def fft(
     operand : array
         Complex array of NumPy, CuPy, PyTorch or any package that offers DLPack; any strides.
     axes : sequence of int, optional
-        The axes to transform.
+        The axes to transform; all of them by default, and where it is empty.
     direction : FFTDirection, int or str, optional
         Forward by default.
     options : FFTOptions or dict, optional

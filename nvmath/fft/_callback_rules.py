@@ -65,7 +65,7 @@ def require_element(element_dtype: Any, phase: Phase) -> str:
     """
     if not isinstance(element_dtype, str) or element_dtype not in ELEMENT_DTYPES:
         raise ValueError(
-            f"The elements of a {phase} must have one of the dtypes {', '.join(ELEMENT_DTYPES)}, "
+            f"The elements of a {phase} must have one of the dtypes {', '.join(map(repr, ELEMENT_DTYPES))}, given as a string, "
             f"but element_dtype is {element_dtype!r}."
         )
     return element_dtype

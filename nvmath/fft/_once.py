@@ -52,7 +52,7 @@ def call(variant: Variant, operand: Any, asked: Asked, stream: Any, out: Any) ->
     if transform is None:
         transform = _open(variant, operand, asked, stream)
     try:
-        if transform._simple and out is None and not log.ROOT.isEnabledFor(log.INFO):
+        if transform._simple and out is None and not transform.logger.isEnabledFor(log.INFO):
             result = transform._once((operand,), (ptr,), stream, None)
         else:
             result = transform._serve(operand, stream, out)

@@ -97,7 +97,11 @@ def _letters(term: Any) -> str:
     try:
         return "".join(_ELLIPSIS if label is Ellipsis else chr(_FIRST_LETTER + _natural(label)) for label in term)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"A term of einsum must be a list of integers from 0 on, and at most one Ellipsis, not {term!r}.") from None
+        given = repr(term) if isinstance(term, list | tuple) else f"an object of type {type(term).__name__}"
+        raise ValueError(
+            f"A term of einsum must be a list of integers from 0 on, and at most one Ellipsis, not {given}. An expression comes first: "
+            "einsum('ij,jk->ik', a, b)."
+        ) from None
 
 
 def _natural(label: Any) -> int:

@@ -310,6 +310,7 @@ def test_a_logger_of_its_own(caplog):
             matmul(a, a, options=MatmulOptions(logger=logger))
     assert {record.name for record in caplog.records} == {"own"}
     assert caplog.text.count("Specified") == 2
+    assert caplog.text.count("execution took") == 2
 
 
 # --- the plan cache -----------------------------------------------------------------------------------------------------

@@ -575,6 +575,13 @@ def test_warnings_in_the_log(caplog):
     assert [text.split(" ")[0] for text in texts] == ["beta", "epilog_inputs", "quantization_scales"]
 
 
+def test_a_logger_of_one_call_hears_of_the_execution(caplog):
+    logger, a = logging.getLogger("own"), np.eye(3)
+    with caplog.at_level(logging.INFO, "own"):
+        matmul(a, a, options={"logger": logger}, **ON_CPU)
+    assert "execution took" in caplog.text
+
+
 def test_the_information_log(caplog):
     a = np.eye(3)
     with caplog.at_level(logging.INFO), Matmul(a, a, **ON_CPU) as product:

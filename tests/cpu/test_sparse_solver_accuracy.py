@@ -15,7 +15,7 @@ from scipy.sparse.linalg import spsolve
 from sparse_cases import csr, eps, poisson_2d
 
 import nvmath
-from nvmath.sparse.advanced import DirectSolver, SingularSystemError, direct_solver
+from nvmath.sparse.advanced import DirectSolver, IllConditionedWarning, SingularSystemError, direct_solver
 
 pytestmark = pytest.mark.usefixtures("sparse_library")
 
@@ -123,6 +123,20 @@ def test_the_transpose_is_refined_too() -> None:
         solver.plan()
         solver.factorize()
         assert backward_error(a.T, solver.solve(trans="T"), b) <= 64
+
+
+def test_no_doubt_is_told_where_the_solution_is_right() -> None:
+    """A small b, and a solution of which a large part cancels in it: its residual says little."""
+    matrix, exact = np.array([[1.0, 1, 0], [1, -1, 1e-3], [0, 1e-3, 1e-9]]), np.array([1.0, -1.0, 2000.0])
+    a = sp.csr_array(np.diag([1e9, 1, 1]) @ matrix)
+    b = a @ exact
+    np.testing.assert_allclose(solve_quietly(a, b), np.linalg.solve(a.toarray(), b), rtol=1e-8)
+
+
+def test_doubt_is_told_where_digits_are_lost() -> None:
+    a = csr([[0.1, 0.3], [0.3, 0.9 + 1e-9]])
+    with pytest.warns(IllConditionedWarning, match="Few digits"):
+        direct_solver(a, np.array([1, 0.7]), execution="cpu")
 
 
 # --- what is not as it was said -------------------------------------------------------------------------------------------------------

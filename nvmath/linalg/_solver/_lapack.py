@@ -6,6 +6,7 @@ Its functions take addresses only, as Fortran does, so one of them can be repeat
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -85,8 +86,15 @@ SCIPY: Final = Source("SciPy's LAPACK", "", "int32", "", "")
 
 @cache
 def source() -> Source:
-    """Return the LAPACK to use: the library that serves `nvmath.bindings.nvpl.lapack` if its names are known, else SciPy's."""
-    if _load.find_library("lapack") is None:
+    """Return the LAPACK to use: the library that serves `nvmath.bindings.nvpl.lapack` if its names are known, else SciPy's.
+
+    Raises
+    ------
+    LibraryNotFoundError, FunctionNotFoundError
+        The library that ``NVMATH_LAPACK_CPU_LIBRARY`` names cannot be opened, or is no LAPACK.
+    """
+    named = bool(os.environ.get("NVMATH_LAPACK_CPU_LIBRARY"))
+    if not named and _load.find_library("lapack") is None:
         return SCIPY
     found = _load.open_library("lapack")
     plain = "int32" if found.flavour == "mkl" else "int64"  # what MKL's plain names take unless it is told otherwise
@@ -94,6 +102,8 @@ def source() -> Source:
         candidate = Source(found.title, "lapack", integer, prefix, suffix)
         if candidate.address("dgetrf") is not None:
             return candidate
+    if named:
+        raise found.missing("dgetrf")
     return SCIPY
 
 

@@ -134,7 +134,7 @@ def matmul(
     try:
         if alpha is not None or beta is not None or product._rescaled:
             product._rescale_once(alpha, beta)
-        if out is None and product._simple and not log.ROOT.isEnabledFor(log.INFO):
+        if out is None and product._simple and not product.logger.isEnabledFor(log.INFO):
             result = product._kept(objs, ptrs, stream, None)
         else:
             result = product._serve(objs, stream, out)

@@ -117,7 +117,7 @@ def matmul(
     try:
         if alpha is not None or beta is not None or product._rescaled:
             product._rescale_once(alpha, beta)
-        if product._simple and out is None and not log.ROOT.isEnabledFor(log.INFO):
+        if product._simple and out is None and not product.logger.isEnabledFor(log.INFO):
             result = product._kept(objs, ptrs, stream, None)
         else:
             result = product._serve(objs, stream, out)

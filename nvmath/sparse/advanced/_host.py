@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
@@ -327,9 +328,17 @@ class HostPlan:
         self._engine.solve(values, b, x, steps, op)
         judgement = self._judge.judge(data, b, x, op)
         poor = judgement.improvable or self._engine.pivots > 0  # what replaced pivots spoil a norm may not show
-        if refine and poor and isfinite(judgement.backward):
-            values = self._source.values(data)
-            judgement = self._judge.refine(lambda b, x: self._engine.solve(values, b, x, 0, op), data, b, x, op, judgement)
+        if not (refine and isfinite(judgement.backward)):
+            return judgement
+        values, judge = self._source.values(data), self._judge
+
+        def solve_again(b: Array, x: Array) -> None:
+            self._engine.solve(values, b, x, 0, op)
+
+        if poor:
+            judgement = judge.refine(solve_again, data, b, x, op, judgement)
+        if judgement.verdict is Verdict.DOUBTFUL and judge.is_settled(solve_again, data, b, x, op):
+            judgement = replace(judgement, verdict=Verdict.GOOD)
         return judgement
 
     # --- what can be asked --------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from scipy import sparse
 from ._condition import whole
 from ._pattern import Array, Assembly
 from ._product import Product
-from ._residual import EPS, Judgement, SingularSystemError, judge, judge_by_rows, sizes_of
+from ._residual import DOUBTFUL, EPS, Judgement, SingularSystemError, judge, judge_by_rows, sizes_of
 
 _STEPS: Final = 10
 """Corrections of a solution, at most."""
@@ -103,12 +103,9 @@ class HostJudge:
         judgement : Judgement
             Of x as it is.
         """
-        better = np.empty_like(x)
         for _ in range(_STEPS):
             with np.errstate(all="ignore"):
-                one = len(b) == 1
-                rest = (b[0] if one else b.T) - self._product(self.pattern.values(data), x[0] if one else x.T, op)
-                solve(np.ascontiguousarray(rest.T).reshape(b.shape), better)
+                better = self._correction(solve, data, b, x, op)
                 better += x
             found = self.judge(data, b, better, op)
             if not found.backward < judgement.backward:  # NaN as well
@@ -117,6 +114,18 @@ class HostJudge:
             if slow or not found.improvable:
                 break
         return judgement
+
+    def is_settled(self, solve: Solve, data: Array, b: Array, x: Array, op: str) -> bool:
+        """Whether another step of refinement would not change solutions by much: then their error is small, whatever the residual."""
+        with np.errstate(all="ignore"):
+            changes, sizes = (np.abs(each).max(axis=1) for each in (self._correction(solve, data, b, x, op), x))
+            return bool((changes <= DOUBTFUL[b.real.dtype.name] * sizes).all())
+
+    def _correction(self, solve: Solve, data: Array, b: Array, x: Array, op: str) -> Array:
+        one, correction = len(b) == 1, np.empty_like(x)
+        rest = (b[0] if one else b.T) - self._product(self.pattern.values(data), x[0] if one else x.T, op)
+        solve(np.ascontiguousarray(rest.T).reshape(b.shape), correction)
+        return correction
 
     def _norm_of(self, values: Array) -> float:
         """The largest row sum."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf, isfinite
 from typing import Any, Final
@@ -84,7 +84,7 @@ def _weighed(backward: float, relative: float, finite: bool, n: int, dtype: str)
     improvable = not backward <= _IMPROVABLE * eps
     if not (finite and backward <= min(max(1000.0, 100.0 * n**0.5) * eps, _LARGEST)):  # NaN fails as well
         return Judgement(Verdict.BAD, relative, backward, improvable)
-    return Judgement(Verdict.DOUBTFUL if relative > _DOUBTFUL[dtype] else Verdict.GOOD, relative, backward, improvable)
+    return Judgement(Verdict.DOUBTFUL if relative > DOUBTFUL[dtype] else Verdict.GOOD, relative, backward, improvable)
 
 
 EPS: Final = {
@@ -100,8 +100,8 @@ _IMPROVABLE: Final = 64.0
 """Rounding units from which on a backward error is worth refinement: libraries leave 1 to 5, but 100 to 10,000 where pivots grow."""
 _LARGEST: Final = 1.2e-4
 """The backward error that is never good enough: a thousand rounding units of single precision."""
-_DOUBTFUL: Final = {"float32": 1e-2, "float64": 1.5e-8}
-"""From which size of the residual, next to b, the condition is worth a warning."""
+DOUBTFUL: Final = {"float32": 1e-2, "float64": 1.5e-8}
+"""From which size of the residual, next to b, or of a correction, next to x, the condition is worth a warning."""
 _largest: Final = np.maximum.reduce
 _least: Final = np.minimum.reduce
 _LONG: Final = 1 << 12
@@ -168,7 +168,8 @@ def judge_by_rows(product: Callable[[Array], Array], sizes: tuple[Array, Array],
         errors = np.where(counts | ~np.isfinite(residuals), residuals / rows / weights, 0)
     backward = float(errors.max(initial=0.0))
     relative = float(relatives.max(initial=0.0)) if backward else 0.0
-    return _weighed(backward, relative, bool(np.isfinite(x).all()), len(x), name)
+    found = _weighed(backward, 0.0, bool(np.isfinite(x).all()), len(x), name)  # next to b other scales would count
+    return replace(found, residual=relative)
 
 
 def sizes_of(matrix: Any) -> tuple[Array, Array]:
