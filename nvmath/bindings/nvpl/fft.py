@@ -434,6 +434,11 @@ def destroy_plan_float(plan: int | Plan) -> None:
     destroy_guru(32, int(plan))
 
 
+def _check_plan(plan: object, function: str) -> None:
+    if not isinstance(plan, Plan):
+        raise TypeError(f"{__name__}.{function}(): 'plan' must be what plan_many() returned, got {plan!r}")
+
+
 def destroy(plan: Plan) -> None:
     """Ends a plan; a second call does nothing.
 
@@ -441,7 +446,13 @@ def destroy(plan: Plan) -> None:
     ----------
     plan : Plan
         What `plan_many` returned.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
     """
+    _check_plan(plan, "destroy")
     handles, plan.handles = plan.handles, {}
     for handle in handles.values():
         destroy_guru(plan.precision, handle)
@@ -465,7 +476,10 @@ def execute(plan: Plan, idata: int, odata: int, sign: int) -> None:
         An address is not such a multiple.
     FFTWError
         The plan has another sign, or was destroyed.
+    TypeError
+        It is no `Plan`.
     """
+    _check_plan(plan, "execute")
     size = plan.precision // 4
     if idata % size or odata % size:
         raise FFTWUnaligned(f"addresses must be multiples of {size} bytes, got {idata:#x} and {odata:#x}")
