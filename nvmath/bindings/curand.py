@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+import operator
+from typing import Any, SupportsIndex
 
 from nvmath.bindings._bind import Bindings, Errors
 
@@ -77,6 +78,9 @@ def _table(address: int, bits: int, size: int, columns: int = 1) -> Any:
     """A copy of a table of the library as a NumPy array."""
     import numpy as np
 
+    if not isinstance(size, SupportsIndex):
+        raise TypeError(f"size must be an integer, got {size!r}")
+    size = operator.index(size)
     if not 0 <= size <= _DIMENSIONS:
         raise ValueError(f"size must be from 0 to {_DIMENSIONS}, the dimensions of the library's tables; got {size}")
     memory = ctypes.string_at(address, size * columns * bits // 8)

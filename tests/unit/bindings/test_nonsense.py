@@ -19,7 +19,7 @@ TAKES_ANYTHING = {"check_status", "matmul_descriptor_destroy"}
 """What raises the error of any status, and what forgets an address that it does not know."""
 IN_PYTHON = {
     "matmul_algo_get_ids", "set_async_workspace_allocator", "xt_set_jit_callback", "set_descriptor_data", "comm_init_rank",
-    "comm_init_rank_config",
+    "comm_init_rank_config", "get_scramble_constants32", "get_scramble_constants64",
 }  # fmt: skip
 """What is written in Python: the errors do not begin with the name."""
 
@@ -45,7 +45,8 @@ def test_nonsense_is_refused_by_name(module: str, nonsense: object) -> None:
         with pytest.raises((TypeError, ValueError, OverflowError, LibraryNotFoundError, FunctionNotFoundError)) as caught:
             function(*[nonsense] * count)
         text = str(caught.value)
-        assert name in text or name in IN_PYTHON or isinstance(caught.value, RuntimeError), (name, text)
+        named = name in text or f"bindings.{module}._" in text or "it must be 0" in text  # the last where the library is too old
+        assert named or name in IN_PYTHON or isinstance(caught.value, RuntimeError), (name, text)
         called += 1
     assert called
 
