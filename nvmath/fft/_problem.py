@@ -227,11 +227,8 @@ def _resize(kind: str, shape: Ints, axes: Ints, extents: Any, parity: str) -> tu
     """Return the shape that the library reads and the logical lengths along `axes`."""
     wanted = None if extents is None else as_ints(extents, "s")
     if wanted is not None and len(wanted) != len(axes):
-        raise ValueError(
-            f"s = {wanted} (or n = {wanted[0]}) gives the length of {len(wanted)} axes, but there are {len(axes)} axes to transform."
-            if len(wanted) == 1
-            else f"s = {wanted} has {len(wanted)} entries, but there are {len(axes)} axes to transform."
-        )
+        same = f" (n = {wanted[0]} means the same)" if len(wanted) == 1 else ""
+        raise ValueError(f"s = {wanted} has {len(wanted)} entries{same}, but there are {len(axes)} axes to transform.")
     sizes, lengths = list(shape), []
     for position, axis in enumerate(axes):
         halved = kind == "C2R" and position == len(axes) - 1

@@ -55,7 +55,7 @@ def test_an_expression_that_does_not_come_first(arguments: tuple[object, ...]) -
 
 
 def test_a_list_is_no_right_hand_side() -> None:
-    with pytest.raises(TypeError, match=r"numpy\.asarray"):
+    with pytest.raises(ValueError, match=r"numpy\.asarray"):
         direct_solver(sp.csr_array(np.eye(3)), [1.0, 2.0, 3.0], execution="cpu")
 
 

@@ -130,7 +130,7 @@ def row_of(dtype: np.dtype[Any]) -> DType:
     row = DTYPES.get(dtype.name)
     if row is None or dtype.kind == "m" or row.itemsize != dtype.itemsize:
         near = "complex128" if dtype.kind == "c" else "float64"
-        mask = "; a mask becomes 0.0 and 1.0, but relu_aux is the output of RELU_AUX, as it is" if dtype.kind == "b" else ""
+        mask = "; a mask becomes 0.0 and 1.0. (As relu_aux pass the output of RELU_AUX, as it is)" if dtype.kind == "b" else ""
         raise ValueError(
             f"The NumPy dtype {dtype.name!r} is not supported: operations compute with floating-point and complex numbers. Convert the "
             f"array first, e.g. with array.astype({near!r}){mask}."

@@ -82,7 +82,7 @@ class TorchAdapter:
             raise ValueError("torch.jit.trace cannot follow nvmath: it would record nothing. Call it outside of the traced function.")
         dtype = _NAMES.get(obj.dtype)
         if dtype is None:
-            mask = "; a mask becomes 0.0 and 1.0, but relu_aux is the output of RELU_AUX, as it is" if obj.dtype is torch.bool else ""
+            mask = "; a mask becomes 0.0 and 1.0. (As relu_aux pass the output of RELU_AUX, as it is)" if obj.dtype is torch.bool else ""
             raise ValueError(
                 f"The torch dtype {obj.dtype} is not supported: operations compute with floating-point and complex numbers. Convert the "
                 f"tensor first, e.g. with tensor.to(torch.float64){mask}."

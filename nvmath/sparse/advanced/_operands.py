@@ -147,10 +147,12 @@ def named(stored: tuple[Stored, ...], sides: tuple[Any, ...], sequences: tuple[b
     ------
     TypeError
         They are of packages or on devices that do not go together.
+    ValueError
+        A member of a sequence is no array.
     """
     for i, side in enumerate(sides if sequences[1] else ()):
         if isinstance(side, list | tuple) or not hasattr(side, "shape") or side.shape == ():
-            raise TypeError(
+            raise ValueError(
                 f"b[{i}] is of type {type(side).__name__}, which is no array. A sequence holds one right-hand side for each system; turn "
                 "nested lists of numbers into an array with numpy.asarray first."
             )
